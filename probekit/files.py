@@ -1,0 +1,175 @@
+"""Files that survive a kill: atomic writes, JSON Lines with line-exact errors, content digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from probekit.errors import InputError
+
+Json = dict[str, Any]
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write ``content`` so that ``path`` holds either the old bytes or all of the new ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with temporary.open("wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write ``value`` as indented JSON, atomically. NaN is written as null."""
+    text = json.dumps(_without_nan(value), indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, text + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON document.
+
+    Raises:
+        InputError: the file is missing or is not JSON, with the line of the fault.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path)) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        line = getattr(error, "lineno", "?")
+        raise InputError(f"not JSON: {error}", where=f"{path}, line {line}") from None
+
+
+def read_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[tuple[int, Json]]:
+    """Yield ``(line number from 1, object)`` for each non-empty line.
+
+    Raises:
+        InputError: the file is missing, a line is not a JSON object, or a required key is absent;
+            the message names file and line.
+    """
+    needed = tuple(required)
+    try:
+        handle = path.open(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path)) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a JSON Lines file is needed", where=str(path)) from None
+    with handle:
+        try:
+            for number, line in enumerate(handle, start=1):
+                if not line.strip():
+                    continue
+                where = f"{path}, line {number}"
+                try:
+                    value = json.loads(line)
+                except (json.JSONDecodeError, RecursionError) as error:
+                    raise InputError(
+                        f"not JSON: {error}", where=where, hint="Each line must be one JSON object."
+                    ) from None
+                if not isinstance(value, dict):
+                    raise InputError(f"a JSON object is needed, found {type(value).__name__}", where=where)
+                missing = [key for key in needed if key not in value]
+                if missing:
+                    raise InputError(f"missing {', '.join(map(repr, missing))}", where=where)
+                yield number, value
+        except UnicodeDecodeError as error:
+            raise InputError(f"not UTF-8 text: {error}", where=str(path)) from None
+
+
+def write_jsonl(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    """Write all ``values`` as JSON Lines, atomically. NaN is written as null."""
+    lines = [json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False) for value in values]
+    write_atomically(path, "".join(line + "\n" for line in lines))
+
+
+class JsonlAppender:
+    """Appends whole lines to a JSON Lines file; a last line cut by a kill is removed on opening.
+
+    ``done`` holds the objects already in the file, so that a rerun can skip them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.done: list[Json] = []
+        keep = 0
+        if path.exists():
+            data = path.read_bytes()
+            keep = data.rfind(b"\n") + 1
+            if keep != len(data):
+                with path.open("r+b") as handle:
+                    handle.truncate(keep)
+            self.done = [value for _, value in read_jsonl(path)]
+        self._handle = path.open("ab")
+
+    def append(self, values: Iterable[Mapping[str, Any]]) -> None:
+        """Append ``values`` and force them to disk."""
+        lines = [json.dumps(_without_nan(v), ensure_ascii=False, allow_nan=False) for v in values]
+        self._handle.write("".join(line + "\n" for line in lines).encode())
+        self._handle.flush()
+        os.fsync(self._handle.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._handle.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes, read in pieces."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def digest(value: object) -> str:
+    """First 16 hex digits of the SHA-256 of ``value`` as canonical JSON (sorted keys)."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def inside(root: Path, relative: str, *, where: str | None = None) -> Path:
+    """``root / relative``, refused when it would leave ``root``.
+
+    Raises:
+        InputError: ``relative`` is absolute or climbs out of ``root``, links included.
+    """
+    candidate = (root / relative).resolve()
+    if not candidate.is_relative_to(root.resolve()):
+        raise InputError(
+            f"path {relative!r} leaves the folder {root}",
+            where=where,
+            hint="Paths in data files are relative to their folder and stay inside it.",
+        )
+    return candidate
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN: missing becomes null, at any depth."""
+    if isinstance(value, float):
+        return value if value == value and value not in (float("inf"), float("-inf")) else None
+    if isinstance(value, Mapping):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return value
