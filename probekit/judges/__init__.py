@@ -1,0 +1,1 @@
+"""Opinions about texts, asked of rules, a model or an endpoint."""
