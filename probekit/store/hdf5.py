@@ -1,0 +1,296 @@
+"""One HDF5 file of named arrays: written whole or not at all, read one array at a time."""
+
+import errno
+import hashlib
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from probekit.errors import StoreError
+from probekit.store.codec import Stored
+
+KIND = "kind"
+PARTIAL = ".partial"
+_READ = 1 << 22
+
+
+@dataclass(frozen=True)
+class Written:
+    """What identifies a finished file.
+
+    Attributes:
+        sha256: of the file's bytes.
+        content: digest of names, types, shapes and values, whatever the layout of the file.
+    """
+
+    sha256: str
+    content: str
+
+
+def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, str]) -> Written:
+    """Write a file under a temporary name, force it to disk, and rename it to ``path``.
+
+    HDF5 lays out the file and writes the compressed arrays; the plain ones are then written straight
+    to their place in it, while two other threads hash the file and the arrays. Hashing a shard after
+    writing it would take longer than writing it.
+
+    Raises:
+        OSError: the file cannot be written, ``ENOSPC`` for a full disk. Nothing is left behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}{PARTIAL}")
+    room = os.statvfs(path.parent)
+    needed = sum(stored.values.nbytes for stored in datasets.values())
+    if needed > room.f_bavail * room.f_frsize:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    try:
+        with temporary.open("w+b", buffering=0) as raw:
+            offsets = _lay_out(raw, datasets, attributes)
+            plain = sorted((offset, datasets[name].values) for name, offset in offsets.items())
+            content, file_hash = _Worker(content_digest, datasets), _Worker(_hash_file, raw.fileno(), plain)
+            try:
+                for offset, values in plain:
+                    _write_at(raw.fileno(), offset, values)
+                os.fsync(raw.fileno())
+            finally:
+                written = Written(sha256=file_hash.join(), content=content.join())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return written
+
+
+def content_digest(datasets: Mapping[str, Stored]) -> str:
+    """Digest of arrays by name: types, shapes and little-endian values, in sorted order."""
+    return combine({name: array_digest(datasets[name]) for name in sorted(datasets)})
+
+
+def array_digest(stored: Stored) -> str:
+    """Digest of one array: its type, its shape and its values."""
+    values = np.ascontiguousarray(stored.values)
+    if values.dtype.byteorder == ">":
+        values = values.astype(values.dtype.newbyteorder("<"))
+    state = hashlib.sha256(f"{stored.kind} {values.shape} ".encode())
+    if values.size:
+        state.update(_bytes(values))
+    return state.hexdigest()
+
+
+def combine(parts: Mapping[str, str]) -> str:
+    """One digest for named digests."""
+    lines = "".join(f"{name}\t{parts[name]}\n" for name in sorted(parts))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def names(path: Path) -> tuple[str, ...]:
+    """Names of the arrays in a file, sorted."""
+    found: list[str] = []
+    with _open(path) as file:
+        file.visititems(lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) else None)
+    return tuple(sorted(found))
+
+
+def read(path: Path, name: str) -> Stored:
+    """Read one array and nothing else.
+
+    Raises:
+        StoreError: the file is missing, damaged, or has no such array.
+    """
+    with _open(path) as file:
+        if name not in file:
+            raise StoreError(f"no array {name!r}", where=str(path), hint=_REBUILD)
+        dataset = file[name]
+        kind = str(dataset.attrs[KIND])
+        return Stored(dataset[()], kind, dataset.compression is not None)
+
+
+def blocks(path: Path, name: str, rows: int) -> Iterator[Stored]:
+    """Read an array in blocks of its leading axis, so that it need not fit in memory."""
+    with _open(path) as file:
+        if name not in file:
+            raise StoreError(f"no array {name!r}", where=str(path), hint=_REBUILD)
+        dataset = file[name]
+        for start in range(0, len(dataset), rows):
+            yield Stored(dataset[start : start + rows], str(dataset.attrs[KIND]), False)
+
+
+def stored_bytes(path: Path) -> dict[str, int]:
+    """Bytes each array takes in the file."""
+    with _open(path) as file:
+        sizes: dict[str, int] = {}
+        file.visititems(
+            lambda name, item: (
+                sizes.update({name: int(item.id.get_storage_size())})
+                if isinstance(item, h5py.Dataset)
+                else None
+            )
+        )
+    return sizes
+
+
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries to disk, so that a rename survives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+_REBUILD = "Run the extraction again with the same job: it rebuilds what is damaged."
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    try:
+        file = h5py.File(path, "r", locking=False)
+    except FileNotFoundError:
+        raise StoreError("the file is missing", where=str(path), hint=_REBUILD) from None
+    except OSError as error:
+        raise StoreError(f"not a whole HDF5 file: {error}", where=str(path), hint=_REBUILD) from None
+    with file:
+        try:
+            yield file
+        except (OSError, KeyError) as error:
+            raise StoreError(f"the file is damaged: {error}", where=str(path), hint=_REBUILD) from None
+
+
+class _Sink:
+    """File object under HDF5 that keeps a write error for later.
+
+    HDF5 does not recover when its own write fails: the file can no longer be closed. Here it never
+    learns of the failure, and the error is raised once the file is closed.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self.error: OSError | None = None
+
+    def write(self, data: memoryview) -> int:
+        left = memoryview(data)
+        try:
+            while len(left):
+                left = left[self.raw.write(left) :]
+        except OSError as error:
+            self.error = self.error or error
+        return len(data)
+
+    def truncate(self, size: int) -> int:
+        try:
+            return int(self.raw.truncate(size))
+        except OSError as error:
+            self.error = self.error or error
+            return size
+
+    def read(self, size: int) -> bytes:
+        return bytes(self.raw.read(size))
+
+    def readinto(self, data: memoryview) -> int:
+        return int(self.raw.readinto(data))
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self.raw.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self.raw.tell())
+
+    def flush(self) -> None:
+        pass
+
+
+class _Worker:
+    """A function running in a thread; `join` gives its result or raises its error."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+        def body() -> None:
+            try:
+                self._result = function(*arguments)
+            except BaseException as error:
+                self._error = error
+
+        self._thread = threading.Thread(target=body, daemon=True)
+        self._thread.start()
+
+    def join(self) -> Any:
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def _lay_out(raw: Any, datasets: Mapping[str, Stored], attributes: Mapping[str, str]) -> dict[str, int]:
+    """Write everything but the plain arrays; their offsets in the file are returned."""
+    sink = _Sink(raw)
+    offsets: dict[str, int] = {}
+    with h5py.File(sink, "w", libver=("v110", "v110")) as file:
+        for name, value in sorted(attributes.items()):
+            file.attrs[name] = value
+        for name in sorted(datasets):
+            stored = datasets[name]
+            if stored.compress and stored.values.size:
+                dataset = file.create_dataset(
+                    name, data=stored.values, chunks=_chunks(stored.values), compression="lzf", shuffle=True
+                )
+            elif stored.values.size:
+                early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+                early.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+                dataset = file.create_dataset(
+                    name, shape=stored.values.shape, dtype=stored.values.dtype, dcpl=early
+                )
+                offsets[name] = int(dataset.id.get_offset())
+            else:
+                dataset = file.create_dataset(name, data=stored.values)
+            dataset.attrs[KIND] = stored.kind
+    if sink.error is not None:
+        raise sink.error
+    return offsets
+
+
+def _chunks(values: np.ndarray) -> tuple[int, ...]:
+    """Chunks of whole rows, about a megabyte each."""
+    row = max(1, values.nbytes // len(values))
+    return (max(1, min(len(values), (1 << 20) // row)), *values.shape[1:])
+
+
+def _bytes(values: np.ndarray) -> memoryview:
+    return values.reshape(-1).view(np.uint8).data
+
+
+def _write_at(handle: int, offset: int, values: np.ndarray) -> None:
+    left = _bytes(values)
+    while len(left):
+        count = os.pwrite(handle, left, offset)
+        left, offset = left[count:], offset + count
+
+
+def _hash_file(handle: int, plain: list[tuple[int, np.ndarray]]) -> str:
+    """SHA-256 of the file as it will be: plain arrays from memory, the rest from the file."""
+    state, position = hashlib.sha256(), 0
+
+    def from_file(end: int | None) -> None:
+        nonlocal position
+        while end is None or position < end:
+            data = os.pread(handle, _READ if end is None else min(_READ, end - position), position)
+            if not data:
+                break
+            state.update(data)
+            position += len(data)
+
+    for offset, values in plain:
+        from_file(offset)
+        state.update(_bytes(values))
+        position += values.nbytes
+    from_file(None)
+    return state.hexdigest()
