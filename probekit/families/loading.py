@@ -1,0 +1,216 @@
+"""Models by name or folder, through the classes Hugging Face maps them to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from probekit.errors import InputError
+from probekit.families.family import Family
+from probekit.families.table import family_of
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+Quantization = Literal["4bit", "8bit"]
+
+
+@dataclass(frozen=True)
+class Vlm:
+    """A loaded model and its processor, with the family that tells how to read it.
+
+    Attributes:
+        model: the Hugging Face model, in evaluation mode.
+        processor: its processor.
+        family: how it is read.
+        name: the name or folder it was loaded from.
+        revision: commit of the weights, or their digest when loaded from a folder.
+    """
+
+    model: Any
+    processor: Any
+    family: Family
+    name: str
+    revision: str
+
+    @property
+    def config(self) -> Any:
+        """The model's configuration."""
+        return self.model.config
+
+    @property
+    def tokenizer(self) -> Any:
+        """The processor's tokenizer."""
+        return self.processor.tokenizer
+
+    @property
+    def decoder(self) -> Any:
+        """The stack of decoder layers with its final norm."""
+        return self.family.decoder(self.model)
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """Decoder layers in order."""
+        return list(self.decoder.layers)
+
+    @property
+    def depth(self) -> int:
+        """L, the number of decoder layers."""
+        return len(self.decoder.layers)
+
+    @property
+    def heads(self) -> int:
+        """H, query heads a layer."""
+        return int(self.config.get_text_config().num_attention_heads)
+
+    @property
+    def width(self) -> int:
+        """D, the width of the residual stream."""
+        return int(self.config.get_text_config().hidden_size)
+
+    @property
+    def vocabulary(self) -> int:
+        """V, the number of columns of the logits."""
+        return int(self.family.head(self.model).weight.shape[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where inputs go."""
+        return torch.device(self.model.get_input_embeddings().weight.device)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the weights."""
+        return self.model.get_input_embeddings().weight.dtype
+
+    @property
+    def image_token_id(self) -> int:
+        """Id of the expanded image placeholder."""
+        return self.family.image_token_id(self.config)
+
+    def path_of(self, module: nn.Module) -> str:
+        """Dotted path of a submodule of the model."""
+        for path, found in self.model.named_modules():
+            if found is module:
+                return path
+        raise InputError("the module does not belong to this model")
+
+    def logits(self, states: torch.Tensor) -> torch.Tensor:
+        """Float32 logits of normed states ``(..., D)``, with the family's scaling and soft cap."""
+        head = self.family.head(self.model)
+        logits = head(states.to(head.weight.device)).float() * self.family.head_scale(self.config)
+        cap = self.family.softcap(self.config)
+        return logits if cap is None else cap * torch.tanh(logits / cap)
+
+
+def load(
+    name: str,
+    *,
+    revision: str | None = None,
+    dtype: Dtype = "auto",
+    device: str = "auto",
+    quantization: Quantization | None = None,
+    trust_remote_code: bool = False,
+    offline: bool = False,
+) -> Vlm:
+    """Load a vision-language model.
+
+    Args:
+        name: a folder, or a model's name on the Hugging Face hub.
+        revision: commit, tag or branch on the hub.
+        dtype: dtype of the weights; ``auto`` takes the checkpoint's own, but float32 instead of
+            float16 on a CPU, which computes float16 slowly.
+        device: ``cpu``, ``cuda``, ``cuda:1``; ``auto`` takes a GPU when there is one; ``map`` spreads
+            the layers over all GPUs.
+        quantization: load weights in 4 or 8 bits through bitsandbytes.
+        trust_remote_code: run code that the checkpoint brings along.
+        offline: never ask the hub.
+
+    Raises:
+        InputError: no such model, no right to read it, no processor, or a missing package.
+    """
+    from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    common: dict[str, Any] = {"trust_remote_code": trust_remote_code, "local_files_only": offline}
+    folder = Path(name)
+    if folder.exists():
+        if not (folder / "config.json").is_file():
+            raise InputError("no config.json in the folder", where=name, hint="Point at a saved model.")
+    elif revision is not None:
+        common["revision"] = revision
+    options = dict(common, dtype=dtype if dtype == "auto" else getattr(torch, dtype))
+    if quantization is not None:
+        options["quantization_config"] = _quantization(quantization)
+    target = _target(device, quantization)
+    if target is None:
+        options["device_map"] = "auto"
+    try:
+        config = AutoConfig.from_pretrained(name, **common)
+        model = AutoModelForImageTextToText.from_pretrained(name, **options)
+        processor = AutoProcessor.from_pretrained(name, **common)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        raise InputError(
+            f"the model cannot be loaded: {_first_line(error)}", where=name, hint=_advice(error)
+        ) from error
+    if not hasattr(processor, "tokenizer") or not hasattr(processor, "image_processor"):
+        raise InputError("has no processor for images and text", where=name)
+    if target is not None:
+        model = model.to(target)
+    if dtype == "auto" and target == "cpu" and model.dtype == torch.float16:
+        model = model.float()
+    model.eval()
+    return Vlm(model, processor, family_of(config), name, _revision(folder, config))
+
+
+def _target(device: str, quantization: Quantization | None) -> str | None:
+    if device == "map" or quantization is not None:
+        return None
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise InputError(f"device {device!r} was asked for, but no GPU is visible", hint="Use --device cpu.")
+    return device
+
+
+def _quantization(bits: Quantization) -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("bitsandbytes") is None:
+        raise InputError(f"{bits} weights need bitsandbytes", hint="pip install bitsandbytes")
+    from transformers import BitsAndBytesConfig
+
+    if bits == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.float16
+    )
+
+
+def _revision(folder: Path, config: Any) -> str:
+    """The hub's commit, or a digest over the folder's weight files."""
+    if not folder.exists():
+        return str(getattr(config, "_commit_hash", None) or "unknown")
+    from probekit.files import digest, sha256
+
+    weights = sorted(folder.glob("*.safetensors"))
+    return "sha256:" + digest({file.name: sha256(file) for file in weights})
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]
+
+
+def _advice(error: BaseException) -> str:
+    text = str(error).lower()
+    if "gated" in text or "401" in text or "403" in text:
+        return "The model is gated: accept its licence on the hub, then `hf auth login`."
+    if "trust_remote_code" in text:
+        return "The checkpoint brings its own code; read it, then pass --trust-remote-code."
+    if "connect" in text or "offline" in text or "local_files_only" in text:
+        return "The hub cannot be reached: give the folder of a downloaded model."
+    return "Give a folder saved with save_pretrained, or a model's name on the Hugging Face hub."

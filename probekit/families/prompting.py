@@ -1,0 +1,191 @@
+"""From questions and images to token ids with named spans, whatever the model's chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from PIL import Image
+
+from probekit.captures import GROUPS
+from probekit.errors import ContractError, FamilyError, InputError
+from probekit.families.family import Grid
+from probekit.families.loading import Vlm
+from probekit.files import digest
+
+BOS, BEFORE, IMAGE, AFTER, HEADER, CAPTION = range(len(GROUPS))
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """How a question becomes the text of a prompt.
+
+    Attributes:
+        text: ``None`` uses the model's own chat template; otherwise the whole prompt, with
+            ``<image>`` where the picture goes and ``{q}`` where the question goes. What follows
+            ``{q}`` is the assistant header.
+    """
+
+    text: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.text is not None and self.text.count("{q}") != 1:
+            raise InputError(
+                f"the prompt template {self.text!r} needs {{q}} exactly once",
+                hint="For example: 'USER: <image>\\n{q}\\nASSISTANT:'",
+            )
+
+
+@dataclass(frozen=True)
+class EncodedPrompt:
+    """One prompt as the model sees it.
+
+    Attributes:
+        ids: token ids after image expansion, without padding; ``m`` of them.
+        groups: index into `probekit.captures.GROUPS` of each position, ``(m,)``.
+        grids: one token grid an image, ``None`` where the tokens form no regular grid.
+        token_types: per-token inputs other than ids, by name, ``(m,)`` each.
+    """
+
+    ids: tuple[int, ...]
+    groups: Int[np.ndarray, " m"]
+    grids: tuple[Grid | None, ...]
+    token_types: Mapping[str, tuple[int, ...]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def image_tokens(self) -> int:
+        """N, the number of image tokens."""
+        return int((self.groups == IMAGE).sum())
+
+
+@dataclass(frozen=True)
+class PromptBatch:
+    """Prompts of one batch and the vision inputs that belong to them, in the same order."""
+
+    prompts: tuple[EncodedPrompt, ...]
+    vision: Mapping[str, torch.Tensor]
+
+
+class Prompter:
+    """Encodes questions for one model; exactly one beginning-of-sequence token where it has one."""
+
+    def __init__(self, vlm: Vlm, template: PromptTemplate | None = None) -> None:
+        self.vlm = vlm
+        self.template = template or PromptTemplate()
+        self._image_token = getattr(vlm.processor, "image_token", None) or vlm.tokenizer.decode(
+            [vlm.image_token_id]
+        )
+        chat = getattr(vlm.processor, "chat_template", None) or getattr(vlm.tokenizer, "chat_template", None)
+        if self.template.text is None and chat is None:
+            raise InputError(
+                "the model brings no chat template",
+                where=vlm.name,
+                hint="Give one with --prompt, for example '<image>{q}'.",
+            )
+        self.template_hash = digest(self.template.text or chat)
+
+    def text(self, question: str, images: int) -> tuple[str, str]:
+        """The prompt's text with and without the assistant header."""
+        if self.template.text is not None:
+            before, after = self.template.text.split("{q}")
+            if images == 0:
+                before = before.replace("<image>\n", "").replace("<image>", "")
+            else:
+                before = before.replace("<image>", self._image_token * images)
+            return before + question + after, before + question
+        content = [{"type": "image"}] * images + [{"type": "text", "text": question}]
+        message = [{"role": "user", "content": content}]
+        render = self.vlm.processor.apply_chat_template
+        return (
+            render(message, add_generation_prompt=True, tokenize=False),
+            render(message, add_generation_prompt=False, tokenize=False),
+        )
+
+    def encode(self, questions: Sequence[str], images: Sequence[Sequence[Image.Image]]) -> PromptBatch:
+        """Encode a batch.
+
+        Args:
+            questions: one a row.
+            images: the pictures of each row, in the order of the prompt; all rows have at least one
+                or none has any.
+
+        Raises:
+            FamilyError: the processor expanded an unexpected number of images.
+        """
+        texts = [self.text(question, len(row)) for question, row in zip(questions, images, strict=True)]
+        pictured = [len(row) > 0 for row in images]
+        if any(pictured) and not all(pictured):
+            raise InputError("a batch cannot mix prompts with and without images")
+        bos = self.vlm.tokenizer.bos_token
+        written = bos is not None and all(full.startswith(bos) for full, _ in texts)
+        inputs = self.vlm.processor(
+            text=[full for full, _ in texts],
+            images=[list(row) for row in images] if all(pictured) and pictured else None,
+            return_tensors="pt",
+            padding=True,
+            add_special_tokens=not written,
+        )
+        ids, mask = inputs.pop("input_ids"), inputs.pop("attention_mask")
+        per_token = {key: inputs.pop(key) for key in list(inputs) if inputs[key].shape == ids.shape}
+        prompts = []
+        first_image = 0
+        for row, ((full, headless), row_images) in enumerate(zip(texts, images, strict=True)):
+            keep = mask[row].bool()
+            tokens = ids[row][keep].tolist()
+            types = {key: value[row][keep].tolist() for key, value in per_token.items()}
+            while len(tokens) > 1 and tokens[0] == tokens[1] == self.vlm.tokenizer.bos_token_id:
+                tokens, types = tokens[1:], {key: value[1:] for key, value in types.items()}
+            groups = self._groups(tokens, self._header(full, headless, special=not written))
+            grids = self._grids(inputs, groups, len(row_images), first_image)
+            first_image += len(row_images)
+            prompts.append(
+                EncodedPrompt(tuple(tokens), groups, grids, {k: tuple(v) for k, v in types.items()})
+            )
+        return PromptBatch(tuple(prompts), dict(inputs))
+
+    def _header(self, full: str, headless: str, *, special: bool) -> int:
+        """Tokens of the assistant header: those after the longest common prefix of the two texts."""
+        encode = self.vlm.tokenizer
+        long = encode(full, add_special_tokens=special)["input_ids"]
+        short = encode(headless, add_special_tokens=special)["input_ids"]
+        eos = self.vlm.tokenizer.eos_token_id
+        if short and short[-1] == eos and long[-1] != eos:
+            short = short[:-1]
+        common = 0
+        while common < min(len(long), len(short)) and long[common] == short[common]:
+            common += 1
+        return len(long) - common
+
+    def _groups(self, tokens: Sequence[int], header: int) -> Int[np.ndarray, " m"]:
+        ids = np.asarray(tokens)
+        groups = np.full(len(ids), BEFORE, dtype=np.int64)
+        image = np.flatnonzero(ids == self.vlm.image_token_id)
+        if image.size:
+            groups[image[0] :] = AFTER
+        if header:
+            groups[-header:] = HEADER
+        if image.size and image[-1] >= len(ids) - header:
+            raise ContractError("image tokens inside the assistant header", where=self.vlm.name)
+        groups[image] = IMAGE
+        if len(ids) and ids[0] == self.vlm.tokenizer.bos_token_id:
+            groups[0] = BOS
+        return groups
+
+    def _grids(
+        self, inputs: Mapping[str, Any], groups: Int[np.ndarray, " m"], images: int, first: int
+    ) -> tuple[Grid | None, ...]:
+        if images == 0:
+            return ()
+        tokens = int((groups == IMAGE).sum())
+        if tokens == 0 and not self.vlm.family.cross_attention:
+            raise FamilyError("the prompt has images but no image tokens", where=self.vlm.name)
+        if images > 1:
+            return (None,) * images
+        return (self.vlm.family.grid(self.vlm.config, inputs, first, tokens),)

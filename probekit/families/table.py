@@ -1,0 +1,32 @@
+"""The families, one value each; an architecture that is not listed is read the generic way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from probekit.families.family import Family
+from probekit.families.grids import leading_thumbnail, merged_grid, sized_grid, trailing_thumbnail
+
+GENERIC = Family("generic", ())
+
+FAMILIES: tuple[Family, ...] = (
+    Family("llava", ("llava",), shares_prefixes=True, grid=sized_grid),
+    Family("llava_next", ("llava_next",), grid=leading_thumbnail),
+    Family("llava_onevision", ("llava_onevision",), grid=leading_thumbnail),
+    Family("qwen2_vl", ("qwen2_vl",), positions="mrope", grid=merged_grid),
+    Family("qwen2_5_vl", ("qwen2_5_vl",), positions="mrope", shares_prefixes=True, grid=merged_grid),
+    Family("qwen3_vl", ("qwen3_vl",), positions="mrope", grid=merged_grid),
+    Family("internvl", ("internvl",), grid=trailing_thumbnail),
+    Family("gemma3", ("gemma3",)),
+    Family("mistral3", ("mistral3",), grid=sized_grid),
+    Family("idefics3", ("idefics3", "smolvlm")),
+    Family("paligemma", ("paligemma",)),
+)
+
+
+def family_of(config: Any) -> Family:
+    """The family that covers ``config.model_type``, or the generic one."""
+    for family in FAMILIES:
+        if config.model_type in family.model_types:
+            return family
+    return GENERIC

@@ -1,0 +1,1 @@
+"""The only folder that runs a model: generation, teacher-forced traces, attention rows, reductions."""

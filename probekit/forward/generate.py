@@ -1,0 +1,112 @@
+"""Greedy generation, batched, with the ids kept: they are never made again from text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from PIL import Image
+
+from probekit.families import PromptBatch, Prompter, Vlm
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing to ask of one picture.
+
+    Attributes:
+        example_id: the example.
+        image_id: the picture's identity, by which splits are made.
+        image: opens the picture, or ``None``.
+        question: the user's turn.
+    """
+
+    example_id: str
+    image_id: str
+    image: Callable[[], Image.Image] | None
+    question: str
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the model answered.
+
+    Attributes:
+        token_ids: generated ids without the closing end-of-sequence token.
+        text: their decoding, leading space included.
+        prompt_tokens: m, tokens of the prompt after image expansion.
+        finished: whether the model ended the text itself.
+    """
+
+    token_ids: tuple[int, ...]
+    text: str
+    prompt_tokens: int
+    finished: bool
+
+
+class Generator:
+    """Greedy decoding of one model: no sampling, no penalties, whatever the checkpoint's defaults."""
+
+    def __init__(self, vlm: Vlm, prompter: Prompter, max_new_tokens: int) -> None:
+        self.vlm = vlm
+        self.prompter = prompter
+        self.max_new_tokens = max_new_tokens
+
+    @torch.no_grad()
+    def run(self, questions: Sequence[Question]) -> tuple[Generation, ...]:
+        """Answer one batch of questions; all have a picture, or none has."""
+        images = [[] if q.image is None else [q.image()] for q in questions]
+        batch = self.prompter.encode([q.question for q in questions], images)
+        inputs = self._inputs(batch)
+        width = inputs["input_ids"].shape[1]
+        output = self.vlm.model.generate(
+            **inputs,
+            max_new_tokens=self.max_new_tokens,
+            do_sample=False,
+            num_beams=1,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            repetition_penalty=1.0,
+            pad_token_id=self._pad,
+        )
+        ends = self._ends
+        results = []
+        for row, prompt in enumerate(batch.prompts):
+            ids = output[row, width:].tolist()
+            stop = next((place for place, word in enumerate(ids) if word in ends), None)
+            kept = tuple(ids if stop is None else ids[:stop])
+            results.append(Generation(kept, decode(self.vlm, kept), len(prompt), stop is not None))
+        return tuple(results)
+
+    @property
+    def _pad(self) -> int:
+        tokenizer = self.vlm.tokenizer
+        return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
+
+    @property
+    def _ends(self) -> frozenset[int]:
+        end = self.vlm.model.generation_config.eos_token_id
+        if end is None:
+            end = self.vlm.tokenizer.eos_token_id
+        return frozenset(end if isinstance(end, list) else [end])
+
+    def _inputs(self, batch: PromptBatch) -> dict[str, torch.Tensor]:
+        device, dtype = self.vlm.device, self.vlm.dtype
+        shape = (len(batch.prompts), max(map(len, batch.prompts)))
+        ids, mask = torch.full(shape, self._pad), torch.zeros(shape, dtype=torch.long)
+        types = {key: torch.zeros(shape, dtype=torch.long) for key in batch.prompts[0].token_types}
+        for row, prompt in enumerate(batch.prompts):
+            ids[row, -len(prompt) :] = torch.tensor(prompt.ids)
+            mask[row, -len(prompt) :] = 1
+            for key, values in prompt.token_types.items():
+                types[key][row, -len(prompt) :] = torch.tensor(values)
+        inputs = {"input_ids": ids, "attention_mask": mask, **types}
+        vision = {k: v.to(dtype) if v.is_floating_point() else v for k, v in batch.vision.items()}
+        return {key: value.to(device) for key, value in (inputs | vision).items()}
+
+
+def decode(vlm: Vlm, ids: Sequence[int]) -> str:
+    """Text of generated ids, special tokens left out, spaces as the tokenizer has them."""
+    return str(vlm.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))

@@ -1,0 +1,1 @@
+"""From a pass's evidence to captures: attention, states, tokens, image."""

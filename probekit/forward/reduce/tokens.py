@@ -1,0 +1,69 @@
+"""Statistics of next-token distributions, float32 and reduced a few thousand positions at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from probekit.forward.layout import Layout
+
+BLOCK_ELEMENTS = 2**25
+"""Logits held at once; a block of positions times the vocabulary stays under it."""
+
+COLUMNS = ("logp", "entropy", "top1_logp", "top2_logp", "logp_variance")
+
+
+def token_columns(
+    states: Float[Tensor, "token dim"],
+    tokens: Int[Tensor, " token"],
+    head: Callable[[Tensor], Tensor],
+    vocabulary: int,
+) -> tuple[Float[Tensor, "token column"], Int[Tensor, " token"]]:
+    """`COLUMNS` at every position, and the most likely word there.
+
+    Args:
+        states: normed last states at the queries.
+        tokens: the word that follows each query.
+        head: float32 logits of states.
+        vocabulary: V, sets how many positions are done at once.
+    """
+    block = max(1, BLOCK_ELEMENTS // vocabulary)
+    columns, best = [], []
+    for start in range(0, len(states), block):
+        logp = head(states[start : start + block]).log_softmax(-1)
+        word = tokens[start : start + block, None]
+        top = logp.topk(2, -1)
+        entropy = -(logp.exp() * logp).nan_to_num(0.0).sum(-1)
+        columns.append(
+            torch.stack(
+                [
+                    logp.gather(1, word)[:, 0],
+                    entropy,
+                    top.values[:, 0],
+                    top.values[:, 1],
+                    logp.var(-1, correction=0),
+                ],
+                -1,
+            )
+        )
+        best.append(top.indices[:, 0])
+    return torch.cat(columns), torch.cat(best)
+
+
+def token_statistics(
+    columns: Float[Tensor, "token column"], layout: Layout
+) -> Float[Tensor, "row statistic"]:
+    """The capture's columns for each row: statistics at t*, and the two sums of log-probabilities."""
+    lengths = torch.tensor([len(forced.continuation) for forced in layout.forced])
+    starts = lengths.cumsum(0) - lengths
+    rows = torch.from_numpy(layout.rows)
+    offset = starts[rows[:, 0]]
+    sums = torch.cat([torch.zeros(1, dtype=torch.float64), columns[:, 0].double().cpu().cumsum(0)])
+    first, after = offset + rows[:, 1], offset + rows[:, 2] + 1
+    span = (sums[after] - sums[first]).float()
+    cumulative = (sums[after] - sums[offset]).float()
+    here = columns.cpu()[first]
+    return torch.cat([here, span[:, None], cumulative[:, None]], -1)
