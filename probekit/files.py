@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from probekit.errors import InputError
 
@@ -124,7 +124,7 @@ class JsonlAppender:
         """Close the file."""
         self._handle.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> JsonlAppender:
         return self
 
     def __exit__(
