@@ -1,10 +1,24 @@
-"""Where activations are kept: HDF5 shards with a header and a manifest. The only folder that touches h5py."""
+"""Where activations are kept: HDF5 shards, a header, a manifest. The only folder that touches h5py."""
 
 from probekit.store.background import BackgroundWriter
 from probekit.store.codec import Bfloat16
 from probekit.store.reader import Shard, Store
 from probekit.store.schema import Header, row_shape
 from probekit.store.table import RowTable
+from probekit.store.verify import Finding, StoreReport, content_digest, verify
 from probekit.store.writer import StoreWriter
 
-__all__ = ["BackgroundWriter", "Bfloat16", "Header", "RowTable", "Shard", "Store", "StoreWriter", "row_shape"]
+__all__ = [
+    "BackgroundWriter",
+    "Bfloat16",
+    "Finding",
+    "Header",
+    "RowTable",
+    "Shard",
+    "Store",
+    "StoreReport",
+    "StoreWriter",
+    "content_digest",
+    "row_shape",
+    "verify",
+]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -23,11 +23,13 @@ _READ = 1 << 22
 
 @dataclass(frozen=True)
 class Written:
-    """What identifies a finished file.
+    """What identifies a file.
 
     Attributes:
-        sha256: of the file's bytes.
-        content: digest of names, types, shapes and values, whatever the layout of the file.
+        sha256: SHA-256 of the file's bytes, in which the bytes of each plain (uncompressed) array are
+            replaced by their own SHA-256. Any changed byte changes it.
+        content: SHA-256 over names, types, shapes and values of all arrays, whatever the layout of
+            the file.
     """
 
     sha256: str
@@ -38,8 +40,8 @@ def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, s
     """Write a file under a temporary name, force it to disk, and rename it to ``path``.
 
     HDF5 lays out the file and writes the compressed arrays; the plain ones are then written straight
-    to their place in it, while two other threads hash the file and the arrays. Hashing a shard after
-    writing it would take longer than writing it.
+    to their place in it, while another thread hashes them once for both digests. Hashing twice, or
+    after writing, takes longer than writing.
 
     Raises:
         OSError: the file cannot be written, ``ENOSPC`` for a full disk. Nothing is left behind.
@@ -52,15 +54,15 @@ def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, s
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
     try:
         with temporary.open("w+b", buffering=0) as raw:
-            offsets = _lay_out(raw, datasets, attributes)
-            plain = sorted((offset, datasets[name].values) for name, offset in offsets.items())
-            content, file_hash = _Worker(content_digest, datasets), _Worker(_hash_file, raw.fileno(), plain)
+            plain = _lay_out(raw, datasets, attributes)
+            hashing = _Worker(lambda: {name: _value_digest(datasets[name].values) for name in datasets})
             try:
-                for offset, values in plain:
-                    _write_at(raw.fileno(), offset, values)
+                for name, (offset, _) in plain.items():
+                    _write_at(raw.fileno(), offset, datasets[name].values)
                 os.fsync(raw.fileno())
             finally:
-                written = Written(sha256=file_hash.join(), content=content.join())
+                digests = hashing.join()
+            written = Written(_file_digest(raw.fileno(), plain, digests), _content_digest(datasets, digests))
         temporary.replace(path)
         sync_folder(path.parent)
     finally:
@@ -68,20 +70,30 @@ def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, s
     return written
 
 
+def digests(path: Path) -> Written:
+    """Compute anew what `write` returned, from the file; one array at a time is in memory.
+
+    Raises:
+        StoreError: the file is missing or is not a whole HDF5 file.
+    """
+    values: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    plain: dict[str, tuple[int, int]] = {}
+    for name in names(path):
+        with _open(path) as file:
+            place = _place(file[name])
+        if place is not None:
+            plain[name] = place
+        stored = read(path, name)
+        values[name] = _value_digest(stored.values)
+        parts[name] = _array_digest(stored, values[name])
+    with path.open("rb") as raw:
+        return Written(_file_digest(raw.fileno(), plain, values), combine(parts))
+
+
 def content_digest(datasets: Mapping[str, Stored]) -> str:
-    """Digest of arrays by name: types, shapes and little-endian values, in sorted order."""
-    return combine({name: array_digest(datasets[name]) for name in sorted(datasets)})
-
-
-def array_digest(stored: Stored) -> str:
-    """Digest of one array: its type, its shape and its values."""
-    values = np.ascontiguousarray(stored.values)
-    if values.dtype.byteorder == ">":
-        values = values.astype(values.dtype.newbyteorder("<"))
-    state = hashlib.sha256(f"{stored.kind} {values.shape} ".encode())
-    if values.size:
-        state.update(_bytes(values))
-    return state.hexdigest()
+    """The content digest of arrays that are not in a file."""
+    return _content_digest(datasets, {name: _value_digest(datasets[name].values) for name in datasets})
 
 
 def combine(parts: Mapping[str, str]) -> str:
@@ -229,33 +241,45 @@ class _Worker:
         return self._result
 
 
-def _lay_out(raw: Any, datasets: Mapping[str, Stored], attributes: Mapping[str, str]) -> dict[str, int]:
-    """Write everything but the plain arrays; their offsets in the file are returned."""
+def _lay_out(
+    raw: BinaryIO, datasets: Mapping[str, Stored], attributes: Mapping[str, str]
+) -> dict[str, tuple[int, int]]:
+    """Write everything but the plain arrays; their offsets and sizes in the file are returned."""
     sink = _Sink(raw)
-    offsets: dict[str, int] = {}
+    plain: dict[str, tuple[int, int]] = {}
+    early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    early.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
     with h5py.File(sink, "w", libver=("v110", "v110")) as file:
         for name, value in sorted(attributes.items()):
             file.attrs[name] = value
         for name in sorted(datasets):
             stored = datasets[name]
-            if stored.compress and stored.values.size:
+            values = stored.values
+            if stored.compress and values.size:
                 dataset = file.create_dataset(
-                    name, data=stored.values, chunks=_chunks(stored.values), compression="lzf", shuffle=True
+                    name,
+                    data=values,
+                    chunks=_chunks(values),
+                    shuffle=True,
+                    compression="gzip",
+                    compression_opts=1,
                 )
-            elif stored.values.size:
-                early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-                early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-                early.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-                dataset = file.create_dataset(
-                    name, shape=stored.values.shape, dtype=stored.values.dtype, dcpl=early
-                )
-                offsets[name] = int(dataset.id.get_offset())
             else:
-                dataset = file.create_dataset(name, data=stored.values)
+                dataset = file.create_dataset(name, shape=values.shape, dtype=values.dtype, dcpl=early)
+                place = _place(dataset)
+                if place is not None:
+                    plain[name] = place
             dataset.attrs[KIND] = stored.kind
     if sink.error is not None:
         raise sink.error
-    return offsets
+    return plain
+
+
+def _place(dataset: Any) -> tuple[int, int] | None:
+    """Offset and size of an array whose bytes lie in one piece in the file, else ``None``."""
+    offset = dataset.id.get_offset()
+    return None if offset is None or not dataset.size else (int(offset), int(dataset.nbytes))
 
 
 def _chunks(values: np.ndarray) -> tuple[int, ...]:
@@ -265,7 +289,7 @@ def _chunks(values: np.ndarray) -> tuple[int, ...]:
 
 
 def _bytes(values: np.ndarray) -> memoryview:
-    return values.reshape(-1).view(np.uint8).data
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 
 
 def _write_at(handle: int, offset: int, values: np.ndarray) -> None:
@@ -275,22 +299,31 @@ def _write_at(handle: int, offset: int, values: np.ndarray) -> None:
         left, offset = left[count:], offset + count
 
 
-def _hash_file(handle: int, plain: list[tuple[int, np.ndarray]]) -> str:
-    """SHA-256 of the file as it will be: plain arrays from memory, the rest from the file."""
+def _value_digest(values: np.ndarray) -> str:
+    return hashlib.sha256(_bytes(values) if values.size else b"").hexdigest()
+
+
+def _array_digest(stored: Stored, values: str) -> str:
+    return hashlib.sha256(f"{stored.kind} {stored.values.shape} {values}".encode()).hexdigest()
+
+
+def _content_digest(datasets: Mapping[str, Stored], values: Mapping[str, str]) -> str:
+    return combine({name: _array_digest(datasets[name], values[name]) for name in datasets})
+
+
+def _file_digest(handle: int, plain: Mapping[str, tuple[int, int]], values: Mapping[str, str]) -> str:
     state, position = hashlib.sha256(), 0
 
-    def from_file(end: int | None) -> None:
+    def from_file(end: int) -> None:
         nonlocal position
-        while end is None or position < end:
-            data = os.pread(handle, _READ if end is None else min(_READ, end - position), position)
-            if not data:
-                break
+        while position < end and (data := os.pread(handle, min(_READ, end - position), position)):
             state.update(data)
             position += len(data)
 
-    for offset, values in plain:
+    for name in sorted(plain, key=lambda name: plain[name]):
+        offset, size = plain[name]
         from_file(offset)
-        state.update(_bytes(values))
-        position += values.nbytes
-    from_file(None)
+        state.update(values[name].encode())
+        position = offset + size
+    from_file(os.fstat(handle).st_size)
     return state.hexdigest()

@@ -13,7 +13,6 @@ import numpy as np
 
 from probekit.captures import Capture
 from probekit.errors import ContractError, InputError, StoreError
-from probekit.files import sha256
 from probekit.store import hdf5, manifest, once, shardfile
 from probekit.store.codec import Bfloat16
 from probekit.store.manifest import Entry
@@ -185,7 +184,11 @@ def _recover(path: Path) -> dict[int, Entry]:
 def _fault(file: Path, entry: Entry) -> str | None:
     if not file.is_file():
         return "is missing"
-    return None if sha256(file) == entry.sha256 else "is cut or changed (its checksum differs)"
+    try:
+        same = hdf5.digests(file).sha256 == entry.sha256
+    except StoreError:
+        return "is cut or damaged"
+    return None if same else "has changed (its checksum differs)"
 
 
 @contextmanager
