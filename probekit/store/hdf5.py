@@ -104,10 +104,8 @@ def combine(parts: Mapping[str, str]) -> str:
 
 def names(path: Path) -> tuple[str, ...]:
     """Names of the arrays in a file, sorted."""
-    found: list[str] = []
     with _open(path) as file:
-        file.visititems(lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) else None)
-    return tuple(sorted(found))
+        return tuple(sorted(_datasets(file)))
 
 
 def read(path: Path, name: str) -> Stored:
@@ -134,18 +132,13 @@ def blocks(path: Path, name: str, rows: int) -> Iterator[Stored]:
             yield Stored(dataset[start : start + rows], str(dataset.attrs[KIND]), False)
 
 
-def stored_bytes(path: Path) -> dict[str, int]:
-    """Bytes each array takes in the file."""
+def table(path: Path) -> dict[str, tuple[str, int]]:
+    """Number type and bytes in the file of each array, by name."""
     with _open(path) as file:
-        sizes: dict[str, int] = {}
-        file.visititems(
-            lambda name, item: (
-                sizes.update({name: int(item.id.get_storage_size())})
-                if isinstance(item, h5py.Dataset)
-                else None
-            )
-        )
-    return sizes
+        datasets = _datasets(file)
+        return {
+            name: (str(one.attrs[KIND]), int(one.id.get_storage_size())) for name, one in datasets.items()
+        }
 
 
 def sync_folder(folder: Path) -> None:
@@ -173,6 +166,17 @@ def _open(path: Path) -> Iterator[Any]:
             yield file
         except (OSError, KeyError) as error:
             raise StoreError(f"the file is damaged: {error}", where=str(path), hint=_REBUILD) from None
+
+
+def _datasets(file: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item
+
+    file.visititems(visit)
+    return found
 
 
 class _Sink:

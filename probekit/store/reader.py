@@ -82,22 +82,28 @@ class Store:
             InputError: there is no store.
             StoreError: a shard that the manifest names is missing.
         """
+        store = cls.unchecked(path)
+        for one in (store, *store.companions.values()):
+            for number, entry in one.entries.items():
+                if not (one.path / entry.file).is_file():
+                    raise StoreError(
+                        f"shard {number} is missing",
+                        where=str(one.path / entry.file),
+                        hint="Run the extraction again with the same job: it rebuilds what is missing.",
+                    )
+        return store
+
+    @classmethod
+    def unchecked(cls, path: Path | str) -> Self:
+        """Like `open`, for a store whose shards may be missing."""
         path = Path(path)
         header, own = load_header(path)
-        entries = manifest.load(path)
-        for number, entry in entries.items():
-            if not (path / entry.file).is_file():
-                raise StoreError(
-                    f"shard {number} is missing",
-                    where=str(path / entry.file),
-                    hint="Run the extraction again with the same job: it rebuilds what is missing.",
-                )
         companions = {
-            folder.name: cls.open(folder)
+            folder.name: cls.unchecked(folder)
             for folder in sorted(path.iterdir())
             if folder.is_dir() and (folder / HEADER_FILE).is_file()
         }
-        return cls(path, header, own, entries, companions)
+        return cls(path, header, own, manifest.load(path), companions)
 
     @property
     def captures(self) -> tuple[Capture, ...]:

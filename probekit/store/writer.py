@@ -162,6 +162,20 @@ def _lock(path: Path) -> Any:
     return handle
 
 
+def finished(path: Path, job_digest: str, captures: tuple[Capture, ...]) -> set[int]:
+    """Whole shards of this very job at ``path``, so that a run can tell whether there is anything to do.
+
+    Every shard is read. Nothing is changed, and nothing is found where there is no store, or one of
+    another job or other captures.
+    """
+    if not (path / HEADER_FILE).is_file():
+        return set()
+    header, held = load_header(path)
+    if header.job_digest != job_digest or set(held) != set(captures):
+        return set()
+    return {n for n, entry in manifest.load(path).items() if _fault(path / entry.file, entry) is None}
+
+
 def _recover(path: Path) -> dict[int, Entry]:
     """Leave exactly the shards that are whole, and a manifest that names exactly these."""
     folder = path / SHARD_FOLDER
