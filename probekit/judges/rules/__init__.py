@@ -8,9 +8,10 @@ denies.
 from __future__ import annotations
 
 from probekit.errors import InputError
+from probekit.judges.rules.compounds import compound, other_sense
 from probekit.judges.rules.context import Context
-from probekit.judges.rules.depiction import depiction, quoted
-from probekit.judges.rules.generic import generic, not_object
+from probekit.judges.rules.depiction import depicted, named_by_figure, quoted
+from probekit.judges.rules.generic import generic
 from probekit.judges.rules.hedges import hedge
 from probekit.judges.rules.negation import negation
 from probekit.judges.rules.purpose import purpose
@@ -22,9 +23,11 @@ VERSION = "1"
 
 FAMILIES = (
     (quoted, Usage.DEPICTIVE),
-    (not_object, Usage.NOT_OBJECT),
+    (other_sense, Usage.NOT_OBJECT),
+    (named_by_figure, Usage.DEPICTIVE),
+    (compound, Usage.GENERIC),
     (negation, Usage.NEGATION),
-    (depiction, Usage.DEPICTIVE),
+    (depicted, Usage.DEPICTIVE),
     (hedge, Usage.HEDGED),
     (purpose, Usage.PURPOSE),
     (generic, Usage.GENERIC),

@@ -10,7 +10,15 @@ from functools import cached_property
 from probekit.judges.rules import lexicon as lex
 from probekit.judges.rules.tokens import Sentence, sentences
 
-CLOSED = lex.PREPOSITIONS | lex.CONJUNCTIONS | lex.SUBORDINATORS | lex.PRONOUNS | lex.AUXILIARIES
+CLOSED = (
+    lex.PREPOSITIONS
+    | lex.CONJUNCTIONS
+    | lex.SUBORDINATORS
+    | lex.PRONOUNS
+    | lex.AUXILIARIES
+    | lex.SEEM
+    | lex.DETERMINERS
+) | lex.ADVERBS
 
 
 class Determination(Enum):
@@ -73,31 +81,25 @@ class Context:
     def verblike(self, position: int) -> bool:
         """Whether the word at ``position`` governs what follows rather than modifying it."""
         word = self.word(position)
+        before = self.word(position - 1)
+        if before == "-":
+            return False
         if word in lex.AUXILIARIES or word in lex.VERBS:
-            before = self.word(position - 1)
             if word.endswith("ing"):
                 return before not in lex.DETERMINERS and before not in lex.ADJECTIVES
             if word.endswith(("ed", "en", "t")):
-                return before not in lex.DETERMINERS | lex.PREPOSITIONS | lex.ADJECTIVES and before != "-"
+                return before not in lex.DETERMINERS | lex.PREPOSITIONS | lex.ADJECTIVES
             return True
         if word in lex.VERB_STEMS:
-            return self.word(position - 1) in {"to"} | lex.MODALS | {"can", "will", "would", "should"}
+            return before in {"to"} | lex.MODALS | {"can", "will", "would", "should"}
         if word.endswith("ing") and len(word) > 5 and word not in lex.NOUNS_IN_ING:
-            before = self.word(position - 1)
-            return before not in lex.DETERMINERS and before not in lex.ADJECTIVES and before != "-"
+            return before not in lex.DETERMINERS and before not in lex.ADJECTIVES
         return False
 
     def nounlike(self, position: int) -> bool:
         """Whether the word at ``position`` may stand inside a noun phrase."""
         word = self.word(position)
-        return (
-            bool(word)
-            and word[0].isalnum()
-            and word not in CLOSED
-            and word not in lex.ADVERBS
-            and word not in lex.DETERMINERS
-            and not self.verblike(position)
-        )
+        return bool(word) and word[0].isalnum() and word not in CLOSED and not self.verblike(position)
 
     def phrase_start(self, head: int) -> int:
         """First word of the noun phrase that ends at ``head``: modifiers, then determiners."""
@@ -112,7 +114,9 @@ class Context:
                     return left
             elif self.word(left) in lex.DETERMINERS:
                 break
-            elif self.nounlike(left - 1) or word == "-":
+            elif word == "-" and left > 1:
+                left -= 2
+            elif self.nounlike(left - 1):
                 left -= 1
             elif (
                 (word in {",", "and", "&"})
@@ -156,8 +160,12 @@ class Context:
 
     @cached_property
     def own(self) -> Determination:
-        """How the mention's own noun phrase is introduced."""
-        return self.determination(self.start, self.first)
+        """How the mention is introduced; a bare noun shares the determiner of the one it is joined to."""
+        own = self.determination(self.start, self.first)
+        if own is Determination.BARE and len(self.chain) > 1 and self.word(self.start - 1) in {"and", "or"}:
+            shared = self.determination(*self.chain[1])
+            return shared if shared is Determination.DEFINITE else own
+        return own
 
     @property
     def definite(self) -> bool:
@@ -193,7 +201,11 @@ class Context:
                 return tuple(found)
             if not self.nounlike(head):
                 return tuple(found)
-            found.append((self.phrase_start(head), head))
+            start = self.phrase_start(head)
+            alone = joined != "," and self.word(mark - 1) == "," and self.word(start - 1) != ","
+            if alone and len(found) == 1:
+                return tuple(found)
+            found.append((start, head))
 
     def _listed(self, comma: int) -> bool:
         """Whether the comma before the mention belongs to a list: a conjunction follows the mention."""

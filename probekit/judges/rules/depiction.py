@@ -6,192 +6,218 @@ import re
 
 from probekit.judges.rules import lexicon as lex
 from probekit.judges.rules.context import Context
+from probekit.judges.rules.lexicon import words
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-WORKS = _words(
+WORKS = words(
     "poster posters painting paintings print prints logo logos statue statues statuette statuettes sculpture "
-    "sculptures figurine figurines figure figures model models replica replicas mural murals portrait "
-    "portraits sketch sketches illustration illustrations drawing drawings cartoon cartoons carving carvings "
-    "sticker stickers decal decals emblem emblems graphic graphics design designs pattern patterns cutout "
-    "cutouts artwork artworks art graffiti icon icons symbol symbols tattoo tattoos caricature caricatures "
-    "doll dolls puppet puppets plush plushie plushies toy toys ornament ornaments mask masks costume costumes "
-    "advertisement advertisements ad ads billboard billboards banner banners magnet magnets silhouette "
-    "silhouettes outline depiction depictions representation rendering bust busts engraving engravings mosaic "
-    "emoji hologram screenshot stencil collage effigy mannequin mannequins"
+    "sculptures figurine figurines figure figures model models replica replicas mural murals portrait portraits "
+    "sketch sketches illustration illustrations drawing drawings cartoon cartoons carving carvings sticker stickers "
+    "decal decals emblem emblems graphic graphics design designs pattern patterns cutout cutouts artwork artworks "
+    "icon icons symbol symbols tattoo tattoos caricature caricatures doll dolls puppet puppets plush plushie "
+    "plushies toy toys ornament ornaments mask masks costume costumes advertisement advertisements billboard "
+    "billboards banner banners magnet magnets depiction depictions representation representations rendering "
+    "renderings bust busts engraving engravings mosaic mosaics emoji hologram screenshot stencil effigy mannequin "
+    "mannequins graffiti"
 )
-PHOTOS = _words("picture pictures image images photo photos photograph photographs shot snapshot view scene")
-SURFACES = _words(
-    "shirt t-shirt tshirt tie sweater jacket blanket cake mug plate sign signs wallpaper curtain curtains towel "
-    "rug pillow pillows magazine book cover card label flag screen screens monitor monitors television tv "
-    "poster billboard banner canvas page calendar laptop computer painting mural wall"
-)
-SCREENS = _words(
+PHOTOS = words("picture pictures image images photo photos photograph photographs snapshot snapshots collage")
+SCREENS = words(
     "screen screens monitor monitors television televisions tv tvs billboard poster painting mural portrait"
 )
-SHOWS = _words(
-    "depicting depicts depicted showing shows displaying displays portraying portrays featuring features "
-    "includes including representing represents playing"
+SHOWING = words(
+    "depicting depicts depicted showing shows displaying displays portraying portrays featuring features includes "
+    "including represents playing"
 )
-INSCRIBED = _words(
-    "painted drawn printed depicted engraved carved embroidered etched stenciled sculpted tattooed illustrated"
+AFTER = WORKS - words(
+    "figure figures model models design designs graffiti symbol symbols icon icons representation"
 )
-FIGURES = _words(
-    "toy toys plush stuffed fake lego cartoon animated carved painted sculpted replica imitation mock pretend "
-    "origami inflatable miniature origami papier crocheted knitted bronze ceramic porcelain rubber wooden stone "
-    "plastic metal marble clay model drawn origami cardboard animatronic mechanical robotic robot glass"
+"""Works that a noun before them describes: ``elephant statue``; ``design`` and ``pattern`` are in `PATTERN`."""
+
+PATTERN = words("design designs pattern patterns theme themed shaped print printed motif")
+FIGURES = words(
+    "toy toys plush stuffed fake lego cartoon animated replica imitation mock pretend origami miniature model drawn "
+    "animatronic papier sculpted crocheted knitted"
 )
-MATERIALS = _words(
+MATERIALS = words(
     "bronze ceramic porcelain rubber wooden stone plastic metal marble clay glass cardboard inflatable painted "
-    "crocheted knitted stuffed robot mechanical carved"
+    "mechanical robot robotic carved rocking concrete brass"
 )
 """Said of an animal or a person these make a figure; said of a chair they only name what it is made of."""
-ANIMATE = _words("person bird cat dog horse sheep cow elephant bear zebra giraffe")
-TOYS = _words("teddy bear toy doll")
-TAKE = _words(
-    "take takes taking took taken snap snaps snapping capture captures capturing shoot shooting snapped pose poses posing"
+
+ANIMATE = words("person bird cat dog horse sheep cow elephant bear zebra giraffe")
+VEHICLES = words("bicycle car motorcycle airplane bus train truck boat")
+REAL_TOYS = words("bear")
+STUFFED_FOOD = words("sandwich pizza hot donut cake carrot broccoli banana apple orange couch bed chair")
+TAKING = words(
+    "take takes taking took taken snap snaps snapping snapped capture captures capturing captured shooting"
 )
 LIKENESS = (
-    ("shaped", "like"), ("shape", "of"), ("form", "of"), ("look", "like"), ("dressed", "as"), ("dressed", "like"),
-    ("disguised", "as"), ("dressed", "up", "as"), ("likeness", "of"), ("resembling",), ("resembles",), ("resemble",),
-    ("decorated", "like"), ("styled", "like"), ("designed", "like"), ("made", "to", "resemble"),
+    ("shaped", "like"), ("in", "the", "shape", "of"), ("in", "the", "form", "of"), ("to", "look", "like"),
+    ("dressed", "as"), ("dressed", "like"), ("dressed", "up", "as"), ("dressed", "up", "like"), ("disguised", "as"),
+    ("likeness", "of"), ("resembling",), ("resembles",), ("resemble",), ("decorated", "like"), ("styled", "like"),
+    ("painted", "like"), ("decorated", "as"), ("made", "to", "resemble"),
 )  # fmt: skip
-READS = _words(
-    "says say saying reads reading read word words labeled labelled text letters lettering phrase spelled inscription"
+READING = words(
+    "says say saying reads reading read word words labeled labelled text letters lettering phrase spelling"
 )
-PLACED_OUTSIDE = _words("near next behind beside under underneath above below beyond outside by against")
-QUOTED = re.compile(r"\"[^\"\n]{1,90}\"|“[^”\n]{1,90}”|(?<![\w])['‘][^'’\n]{1,60}['’](?!\w)")
+WRITTEN_ON = words(
+    "sign signs banner banners poster posters shirt board text words word letters label plaque billboard"
+)
+INSCRIBED = words(
+    "painted drawn printed depicted engraved carved embroidered etched stenciled sculpted tattooed illustrated"
+)
+CLOTH = words("shirt shirts t-shirt tshirt tie ties sweater jacket mug sign signs wallpaper curtain curtains magazine "
+              "cover card label flag banner poster billboard canvas calendar screen hat cap apron")  # fmt: skip
+PLACED = words("near next behind beside under underneath above below beyond outside by against where")
+QUOTED = re.compile(r"\"[^\"\n]{1,90}\"|“[^”\n]{1,90}”|(?<!\w)['‘](?! )[^'’\n]{1,60}['’](?!\w)")
 
 
-def depiction(c: Context) -> str | None:
+def depicted(c: Context) -> str | None:
     """The words that make the mention a representation, or ``None``."""
-    return _figure(c) or _work_after(c) or _work_before(c) or _likeness(c) or _on_surface(c)
+    return _figure(c) or _work_before(c) or _likeness(c) or _on_surface(c)
 
 
 def quoted(c: Context) -> str | None:
-    """Words between quotation marks, or after ``a sign that says``."""
+    """Words between quotation marks, or after ``a sign that says``: they show text, whatever they deny."""
     start, end = c.sentence.starts[c.first], c.sentence.ends[c.last]
     line_start = c.text.rfind("\n", 0, start) + 1
     line_end = c.text.find("\n", end)
-    line = c.text[line_start : line_end if line_end >= 0 else len(c.text)]
-    for match in QUOTED.finditer(line):
-        if match.start() + line_start < start and end < match.end() + line_start + 1:
+    for match in QUOTED.finditer(c.text, line_start, line_end if line_end >= 0 else len(c.text)):
+        if match.start() < start and end < match.end():
             return match.group()
     for k in range(c.start - 1, max(-1, c.start - 7), -1):
-        if c.word(k) in READS and any(
-            c.word(m)
-            in {"sign", "signs", "banner", "poster", "shirt", "board", "text", "words", "word", "label"}
-            for m in range(max(0, k - 6), k)
-        ):
-            return c.quote(k, c.last)
+        if c.word(k) in READING and any(c.word(m) in WRITTEN_ON for m in range(max(0, k - 5), k + 1)):
+            return (
+                c.quote(k, c.last) if c.word(k) not in {"words", "word", "text"} or k >= c.start - 3 else None
+            )
+    return None
+
+
+def named_by_figure(c: Context) -> str | None:
+    """The compound of the mention and a work: ``elephant statue``, ``zebra print umbrella``."""
+    right = c.last + 1
+    if c.word(right) == "-":
+        right += 1
+    if c.word(right) in {"shaped", "themed"}:
+        return c.quote(c.first, right)
+    if c.word(c.last).endswith("s") and c.category not in {"bus", "skis", "scissors"}:
+        return None
+    if c.word(right) in AFTER | PATTERN:
+        return c.quote(c.first, right)
+    if c.nounlike(right) and c.word(right + 1) in AFTER and c.word(right) in lex.ADJECTIVES | FIGURES:
+        return c.quote(c.first, right + 1)
+    if c.word(right) == "and" and c.nounlike(right + 1) and c.word(right + 2) in AFTER:
+        return c.quote(c.first, right + 2)
     return None
 
 
 def _figure(c: Context) -> str | None:
-    """``toy airplane``, ``stuffed dog``, ``wooden horse``."""
-    if c.category in {"teddy bear"} or "toy" in c.category:
+    """``toy airplane``, ``stuffed dog``, ``wooden horse``; a teddy bear is a toy to begin with."""
+    if c.category == "teddy bear" or "toy" in c.category:
         return None
-    animate = c.category in ANIMATE
     for k in range(c.start, c.first):
         word = c.word(k)
-        if word not in FIGURES or (word in MATERIALS and not animate):
-            continue
-        if word == "model" and c.category not in {
-            "train",
-            "airplane",
-            "car",
-            "boat",
-            "truck",
-            "bus",
-            "motorcycle",
-        }:
-            continue
-        return c.quote(k, c.last)
-    return None
-
-
-def _work_after(c: Context) -> str | None:
-    """``elephant statue``, ``zebra print umbrella``, ``bride and groom figurines``."""
-    k = c.last + 1
-    while c.word(k) == "-" or c.word(k) == "shaped":
-        if c.word(k) == "shaped":
-            return c.quote(c.first, k)
-        k += 1
-    for m in range(k, k + 4):
-        word = c.word(m)
-        if word in WORKS - {"figure", "figures", "model", "view", "scene", "art", "ad", "ads"} | {"print"}:
-            return c.quote(c.first, m)
-        if (
-            word not in {"and", "-", "or"}
-            and not (m == k and word in lex.ADJECTIVES)
-            and not c.word(m - 1) == "and"
-        ):
-            break
+        if word in MATERIALS and c.category in ANIMATE:
+            return c.quote(k, c.last)
+        if word in FIGURES:
+            if word == "model" and c.category not in VEHICLES:
+                continue
+            if word == "miniature" and c.category in {"horse", "dog"}:
+                continue
+            if word == "stuffed" and c.category in STUFFED_FOOD:
+                continue
+            return c.quote(k, c.last)
     return None
 
 
 def _work_before(c: Context) -> str | None:
-    """``a poster of a horse``, ``the painting includes a [cat]``, ``a screen showing a [man]``."""
-    for k in range(c.chain[-1][0] - 1, -1, -1):
+    """``a poster of a horse``, ``the painting includes a [cat]``, ``a screen showing a [man]``.
+
+    Follows the mention up through the phrase it stands in: a place (``next to``), a definite place
+    (``on the``), a finite verb or another clause ends the picture.
+    """
+    edge = c.chain[-1][0] - 1
+    for k in range(edge, -1, -1):
         word = c.word(k)
-        if word in {":", "but", "while"} or word in PLACED_OUTSIDE:
+        if word == "of" and c.word(k - 1) in WORKS | PHOTOS:
+            return None if _of_whole_image(c, k - 1) else c.quote(k - 1, c.last)
+        if word in SHOWING:
+            subject = _shown_by(c, k)
+            return c.quote(subject, c.last) if subject is not None else None
+        if word in {":", "but", "while", ";"} or word in PLACED or word in lex.AUXILIARIES:
             return None
-        if word == "," and not c.chain[-1][0] - 1 == k:
+        if word == "," and k != edge:
             return None
-        if word == "of" and c.word(k - 1) in WORKS:
-            return c.quote(k - 1, c.last) if not _is_whole_image(c, k - 1) else None
-        if word == "of" and c.word(k - 1) in PHOTOS:
-            return c.quote(k - 1, c.last) if not _is_photo_of_scene(c, k - 1) else None
-        if word in SHOWS:
-            subject = _subject_of(c, k)
-            if subject is not None and c.word(subject) in WORKS | SCREENS | {"sign", "signs"}:
-                return c.quote(subject, c.last)
-        if k < c.chain[-1][0] - 1 and (word in {"in", "on", "at"} and c.definite):
+        if word in {"on", "in", "at", "and"} and k < edge and c.word(k + 1) in lex.DEFINITE:
             return None
-        if word in lex.AUXILIARIES:
+        if word in {"on", "in", "at", "from"} and c.definite and k == edge:
             return None
     return None
 
 
-def _subject_of(c: Context, verb: int) -> int | None:
+def _shown_by(c: Context, verb: int) -> int | None:
+    """The work or screen that is the subject of the showing verb, if it is one."""
     k = verb - 1
-    while c.word(k) in {"that", "which", "is", "are"} | lex.ADVERBS:
+    while c.word(k) in {"that", "which", "is", "are", ","} or c.word(k) in lex.ADVERBS:
         k -= 1
-    if c.word(k) in WORKS | SCREENS | {"sign", "signs"}:
+    showing = WORKS | SCREENS | {"sign", "signs", "magazine", "calendar"}
+    if c.word(k) in showing:
         return k
-    for m in range(k, max(-1, k - 6), -1):
-        if c.word(m) in {"on", "in", "of"} and c.word(m - 1) in WORKS | SCREENS:
+    for m in range(k, max(-1, k - 5), -1):
+        if c.word(m) in {"on", "in", "of"} and c.word(m - 1) in showing:
             return m - 1
+    if c.word(k) in PHOTOS and c.word(k).endswith("s") and c.word(verb - 1) == c.word(k):
+        return None if _of_whole_image(c, k) else k
     return None
 
 
-def _is_whole_image(c: Context, work: int) -> bool:
-    """``The image is a collage of [people]``: the caption speaks of itself."""
-    return c.word(work) in {"collage"}
-
-
-def _is_photo_of_scene(c: Context, photo: int) -> bool:
-    """Whether ``a picture of`` is the picture captioned, or one being taken in it."""
-    if any(c.word(k) in TAKE for k in range(max(0, photo - 6), photo)):
+def _of_whole_image(c: Context, work: int) -> bool:
+    """Whether the work is the very picture the text describes, or one being taken in it."""
+    word = c.word(work)
+    if any(c.word(k) in TAKING for k in range(max(0, work - 6), work)):
         return True
-    start = c.phrase_start(photo)
+    start = c.phrase_start(work)
     before = c.words[:start]
-    if not before:
-        rest = c.words[c.last + 1 :]
-        for k, word in enumerate(rest):
-            if word in {"is", "are", "hangs", "hang", "sits", "can", "was"}:
-                return rest[k - 1] in {"who", "that", "which"}
+    if word == "collage" or "collage" in before[-5:]:
         return True
-    if any(word in {"screen", "monitor", "tv", "television", "wall", "another"} for word in c.words[:photo]):
+    if word not in PHOTOS:
         return False
-    return (
-        before[-1] in {"is", "be"}
-        and before[0] in {"the", "this", "it"}
-        and (before[1] in PHOTOS | {"is", "appears", "seems"})
-    )
+    if not before or before == ("overall", ","):
+        return not _finite_main_verb(c)
+    elsewhere = {
+        "wall",
+        "screen",
+        "monitor",
+        "tv",
+        "television",
+        "another",
+        "framed",
+        "hanging",
+        "mounted",
+        "desk",
+    }
+    if any(w in elsewhere for w in c.words):
+        return False
+    close = before[-4:]
+    copula = before[-1] in {
+        "is",
+        "'s",
+        "be",
+        "features",
+        "shows",
+        "depicts",
+        "displays",
+        "showcases",
+        "presents",
+    }
+    return copula and any(w in PHOTOS or w in {"it", "this", "scene"} for w in close)
+
+
+def _finite_main_verb(c: Context) -> bool:
+    """Whether the sentence goes on to say where the picture is, instead of being its caption."""
+    for k in range(c.last + 1, len(c.words)):
+        if c.word(k) in {"is", "are", "hangs", "hang", "sits", "can", "was", "were", "stands", "appears"}:
+            return c.word(k - 1) not in {"who", "that", "which"}
+    return False
 
 
 def _likeness(c: Context) -> str | None:
@@ -199,8 +225,6 @@ def _likeness(c: Context) -> str | None:
     before = c.words[: c.start]
     for phrase in LIKENESS:
         if before[-len(phrase) :] == phrase:
-            if phrase == ("look", "like") and before[-3:-2] != ("to",):
-                continue
             return c.quote(c.start - len(phrase), c.last)
     return None
 
@@ -210,12 +234,14 @@ def _on_surface(c: Context) -> str | None:
     k = c.head + 1
     if c.word(k) in INSCRIBED and c.word(k + 1) in {"on", "onto", "in", "into"}:
         return c.quote(c.start, k + 1)
-    if c.word(k) == "on" and c.word(k + 1) in {"it", "them"} and c.word(c.governor) == "with":
-        noun = c.governor - 1
-        if c.word(noun) in SURFACES:
-            return c.quote(noun, k + 1)
-    if c.word(k) == "on" and c.word(k + 1) in {"the", "a"}:
-        for m in range(k + 2, k + 5):
-            if c.word(m) in SCREENS - {"painting"} and c.word(m + 1) not in SCREENS:
-                return c.quote(c.start, m) if c.category in ANIMATE | {"car", "sports ball"} else None
+    if c.word(k) != "on":
+        return None
+    if c.word(k + 1) in {"it", "them"} and c.word(c.governor) == "with" and c.word(c.governor - 1) in CLOTH:
+        return c.quote(c.governor - 1, k + 1)
+    if c.word(k + 1) in {"the", "a", "his", "her", "its"} and c.category in ANIMATE | VEHICLES:
+        end = k + 2
+        while c.nounlike(end + 1):
+            end += 1
+        if c.word(end) in SCREENS and c.word(end) not in {"tv", "television", "monitor"}:
+            return c.quote(c.start, end)
     return None

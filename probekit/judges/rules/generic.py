@@ -1,51 +1,83 @@
-"""Kinds, habits and comparisons; the word as a modifier inside a compound; other senses of the word."""
+"""Kinds, habits, conditions and comparisons: the text speaks of such things, not of one that is there."""
 
 from __future__ import annotations
 
-from probekit.judges.rules import lexicon as lex
-from probekit.judges.rules.context import Context
+from probekit.judges.rules.context import Context, Determination
+from probekit.judges.rules.lexicon import words
 
-PLACES = frozenset(
-    "station stations stop stops park parks lot lots track tracks court courts field fields room rooms shop shops store "
-    "stores yard depot dock docks garage rack racks lane lanes path paths crossing crosswalk terminal show shows market "
-    "race races festival event events competition competitions ride rides game games match season parade driver drivers "
-    "rider riders owner owners lover lovers trainer handler enthusiast enthusiasts fan fans practice trip tour tours pass "
-    "license food bed house leash collar walker flyer flyers flying riding racing walking watching boarding skiing "
-    "jumping lift lifts resort slope slopes pole poles gear equipment bowl rental".split()
+PREVENT = words("prevent prevents preventing avoid avoids avoiding deter deters deterring discourage")
+HABITUAL = words("often usually typically commonly generally frequently normally regularly sometimes")
+COMPARED = (
+    ("like",), ("similar", "to"), ("reminiscent", "of"), ("size", "of"), ("unlike",), ("akin", "to"),
+    ("popular", "among"), ("popular", "with"), ("sign", "of"), ("symbol", "of"), ("typical", "of"),
+    ("characteristic", "of"), ("passion", "for"), ("love", "of"), ("as", "if"),
+)  # fmt: skip
+DUTY = words(
+    "important essential advisable necessary crucial possible vital common best recommended unusual rare"
 )
-COLOUR_NEXT = frozenset({"and", "-", ",", "in"})
-
-
-def not_object(c: Context) -> str | None:
-    """The words that show the mention is not the category at all, or ``None``."""
-    after = c.word(c.last + 1)
-    word = c.word(c.last)
-    if c.category == "orange" and word == "orange" and (c.nounlike(c.last + 1) or after in COLOUR_NEXT):
-        return c.quote(c.first, c.last + 1)
-    if c.category == "train" and after in {"station", "stations", "tracks", "track", "platform"}:
-        return c.quote(c.first, c.last + 1)
-    if c.category == "person" and word in {"passenger", "pedestrian", "driver"} and c.nounlike(c.last + 1):
-        return c.quote(c.first, c.last + 1)
-    if c.category == "bed" and c.word(c.first - 1) in {"hay", "flower", "truck", "river", "garden"}:
-        return c.quote(c.first - 1, c.last)
-    return None
 
 
 def generic(c: Context) -> str | None:
     """The words that make the mention generic, or ``None``."""
-    after = c.word(c.last + 1)
-    if after in PLACES and c.nounlike(c.last + 1) and not c.word(c.last).endswith("s"):
-        return c.quote(c.first, c.last + 1)
-    if after == "'s" and c.word(c.last + 2) in {"room", "restroom", "bathroom"}:
-        return c.quote(c.first, c.last + 2)
-    if c.word(c.governor) == "from" or c.word(c.governor) in {"preventing", "prevent", "prevents"}:
-        if c.word(c.governor) != "from":
-            return c.quote(c.governor, c.last)
-    before = c.words[: c.start]
-    if before[-1:] == ("where",) and c.own.value == "bare":
+    if c.definite:
+        return None
+    return _compared(c) or _kept_away(c) or _habit(c) or _duty(c) or _condition(c)
+
+
+def _compared(c: Context) -> str | None:
+    before = c.words[: c.chain[-1][0]]
+    for phrase in COMPARED:
+        if before[-len(phrase) :] == phrase:
+            if (
+                phrase == ("like",)
+                and before[-2:-1]
+                and before[-2] in {"looks", "look", "would", "items", ","}
+            ):
+                continue
+            return c.quote(c.chain[-1][0] - len(phrase), c.last)
+    if before[-1:] == ("by",) and c.own is Determination.BARE and c.word(c.last) in {
+        "train", "bus", "car", "boat", "bike", "bicycle", "plane", "truck",
+    }:  # fmt: skip
         return c.quote(c.start - 1, c.last)
-    if before[-2:] == ("sign", "of") and not c.definite:
-        return c.quote(c.start - 2, c.last)
-    if before[-1:] == ("like",) or before[-2:] in {("similar", "to"), ("such", "as")}:
-        return c.quote(c.start - 1, c.last) if not c.definite else None
+    return None
+
+
+def _kept_away(c: Context) -> str | None:
+    """``preventing [motorcycles] from entering``."""
+    mark = c.governor
+    return c.quote(mark, c.last) if c.word(mark) in PREVENT else None
+
+
+def _habit(c: Context) -> str | None:
+    """``a place where [people] gather``, ``[people] often meet here``."""
+    after = c.word(c.head + 1)
+    progressive = after in {"are", "is", "were"} and c.word(c.head + 2).endswith("ing")
+    if c.own is not Determination.BARE or progressive:
+        return None
+    if c.word(c.start - 1) == "where":
+        return c.quote(c.start - 1, c.last)
+    if after in HABITUAL:
+        return c.quote(c.start, c.head + 1)
+    mark = c.governor
+    if c.word(mark) == "by" and any(c.word(k) in HABITUAL for k in range(max(0, mark - 3), mark)):
+        return c.quote(mark - 2, c.last)
+    return None
+
+
+def _duty(c: Context) -> str | None:
+    """``it is advisable for [drivers] to slow down``, ``it is not common to see a [cat] here``."""
+    mark = c.governor
+    if c.word(mark) == "for" and c.word(mark - 1) in DUTY:
+        return c.quote(mark - 1, c.last)
+    for k in range(max(0, c.start - 6), c.start):
+        if c.words[k : k + 2] in {("common", "to"), ("unusual", "to"), ("rare", "to"), ("uncommon", "to")}:
+            return c.quote(k, c.last)
+    return None
+
+
+def _condition(c: Context) -> str | None:
+    """``if a [car] comes``."""
+    before = c.word(c.start - 1)
+    if before in {"if", "whenever"} and c.word(c.start - 2) != "as":
+        return c.quote(c.start - 1, c.last)
     return None

@@ -4,69 +4,88 @@ from __future__ import annotations
 
 from probekit.judges.rules import lexicon as lex
 from probekit.judges.rules.context import Context
+from probekit.judges.rules.lexicon import words
 
-EXPERIENCED = frozenset(
-    "enjoyable engaging exciting fun memorable challenging pleasant thrilling interesting entertaining exhilarating "
-    "experience moment challenge backdrop".split()
+EXPERIENCED = words(
+    "enjoyable engaging exciting fun memorable challenging pleasant thrilling interesting entertaining delightful "
+    "exhilarating experience experiences moment moments challenge backdrop excitement enjoyment joy thrill affection "
+    "love care concern except as cares caring known important essential advisable necessary crucial vital recommended"
 )
-INTENSIONAL = frozenset(
-    "waiting wait waits waited looking look searching search searches hoping asking calling expecting expect anticipating "
-    "anticipate awaiting await awaits seeking".split()
-)
-NOT_FOR = frozenset({"except", "as", "care", "cares", "caring", "reaching", "known", "reach", "reaches"})
-ENABLE = frozenset(
+"""Before ``for``: what someone merely lives through, and what is not a purpose at all."""
+
+REACHING = words("reaching reach reaches going heading")
+SOUGHT = words("expecting awaiting anticipating seeking awaits await awaited anticipates expects")
+ENABLING = words(
     "allow allows allowing enable enables enabling accommodate accommodates accommodating invite invites inviting "
-    "attract attracts attracting encourage encourages encouraging".split()
+    "attract attracts attracting encourage encourages encouraging help helps helping remind reminds reminding warn "
+    "warns warning guide guides guiding alert alerts alerting serve serves serving entice entices enticing"
 )
-READY = frozenset("ready prepared preparing prepares prepare about waiting eager poised set getting".split())
-MEANT = frozenset("designed meant intended used reserved suitable dedicated".split())
+READY = words("ready prepared preparing prepares prepare waiting waits wait eager poised about")
+MEANT = words("designed meant intended used")
+SERVED = words("visitors customers spectators passengers guests people pedestrians drivers viewers")
 
 
-def purpose(context: Context) -> str | None:
+def purpose(c: Context) -> str | None:
     """The words that make the mention a purpose, or ``None``."""
-    c = context
-    return _for(c) or _intensional(c) or _enabled(c) or _ready_to(c) or _so_that(c)
+    return _for(c) or _sought(c) or _enabled(c) or _infinitive(c) or _so_that(c)
 
 
 def _for(c: Context) -> str | None:
+    """``a bench for [people]``, ``waiting for the [bus]``; a possessor is not what a thing is for."""
     k = c.governor
     if c.word(k) != "for" or c.word(c.head + 1) == "'s":
         return None
-    if c.word(k - 1) in NOT_FOR or any(c.word(m) in EXPERIENCED for m in range(max(0, k - 2), k)):
+    if c.word(k - 1) in EXPERIENCED or (c.word(k - 1) in REACHING and c.definite):
         return None
     return c.quote(k - 1, c.last)
 
 
-def _intensional(c: Context) -> str | None:
+def _sought(c: Context) -> str | None:
+    """Objects of intensional verbs: ``expecting a [train]``."""
     k = c.governor
-    if c.word(k) in {"expecting", "awaiting", "anticipating", "seeking", "awaits", "await"}:
-        return c.quote(k, c.last)
-    return None
+    return c.quote(k, c.last) if c.word(k) in SOUGHT and c.word(c.head + 1) != "'s" else None
 
 
 def _enabled(c: Context) -> str | None:
+    """``allowing [passengers] to board``: those whom the thing is there to serve."""
     k = c.governor
-    if c.word(k) in ENABLE and not c.definite:
-        return c.quote(k, c.last)
-    return None
+    if c.word(k) not in ENABLING or c.definite:
+        return None
+    infinitive = c.word(c.head + 1) == "to" or c.word(k).startswith(("accommodat", "attract", "invit"))
+    return c.quote(k, c.last) if infinitive or c.word(c.last) in SERVED else None
 
 
-def _ready_to(c: Context) -> str | None:
-    """``ready to catch the [ball]``, ``preparing to hit a [ball]``, ``waiting to board a [bus]``."""
-    for k in range(c.chain[-1][0] - 1, max(-1, c.chain[-1][0] - 6), -1):
-        if c.word(k) in {",", "and", "while"}:
+def _infinitive(c: Context) -> str | None:
+    """``ready to catch the [ball]``, ``used for cutting the [cake]``, ``for people to ride [bikes]``.
+
+    Only the verb's own object: what follows with a preposition is where or with what it happens.
+    """
+    edge = c.chain[-1][0]
+    if any(word in lex.POSSESSIVE for word in c.words[c.start : c.first]):
+        return None
+    through = False
+    for k in range(edge - 1, max(-1, edge - 9), -1):
+        word = c.word(k)
+        if word in {",", "while", "and", "which", "that"} and k != edge - 1:
             return None
-        if c.word(k) == "to" and c.word(k - 1) in READY | MEANT:
-            return c.quote(k - 1, c.last)
-        if c.word(k) == "for" and c.word(k + 1).endswith("ing"):
-            return c.quote(k, c.last)
-        if c.word(k) == "for" and not c.definite:
-            return c.quote(k, c.last)
+        if word == "for":
+            gerund = c.word(k + 1).endswith("ing") and c.verblike(k + 1)
+            if (gerund and not through) or (not c.definite and "to" in c.words[k:edge]):
+                return c.quote(k, c.last)
+            return None
+        if word == "to" and c.word(k + 1) not in lex.DETERMINERS:
+            passive = c.word(k + 1) == "be" and c.word(edge - 1) == "by"
+            if passive and not c.definite:
+                return c.quote(k, c.last)
+            if c.word(k - 1) in READY | MEANT and not through:
+                return c.quote(k - 1, c.last)
+        if word in {"with", "on", "in", "at", "near", "from", "into", "onto", "towards", "by"}:
+            through = True
     return None
 
 
 def _so_that(c: Context) -> str | None:
-    before = c.words[max(0, c.start - 2) : c.start]
-    if before in {("so", "that"), ("where", "")} and not c.definite:
-        return c.quote(c.start - 2, c.last)
-    return None
+    """``so that [people] can sit``."""
+    if c.definite or c.words[max(0, c.start - 2) : c.start] != ("so", "that"):
+        return None
+    return c.quote(c.start - 2, c.last)
