@@ -4,7 +4,6 @@ import queue
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class BackgroundWriter:
         self._raise()
         self._queue.put((number, rows, arrays))
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "BackgroundWriter":
         self._thread.start()
         return self
 

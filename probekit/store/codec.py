@@ -1,7 +1,7 @@
 """Between arrays and what is stored: number types, casts that must not lose a value, bfloat16."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float32, Shaped, UInt16
@@ -24,7 +24,7 @@ class Bfloat16:
     bits: UInt16[np.ndarray, "..."]
 
     @classmethod
-    def round(cls, values: Float[np.ndarray, "..."]) -> Self:
+    def round(cls, values: Float[np.ndarray, "..."]) -> "Bfloat16":
         """The nearest bfloat16 of each value, ties to even; a value too large for it becomes inf."""
         word = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
         rounded = (word + (np.uint32(0x7FFF) + ((word >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
@@ -55,7 +55,7 @@ class Stored:
     compress: bool
 
     @classmethod
-    def of(cls, values: np.ndarray | Bfloat16, *, compress: bool = False) -> Self:
+    def of(cls, values: np.ndarray | Bfloat16, *, compress: bool = False) -> "Stored":
         """Store ``values`` in the type they have."""
         if isinstance(values, Bfloat16):
             return cls(np.ascontiguousarray(values.bits), BFLOAT16, compress)

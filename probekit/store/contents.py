@@ -33,7 +33,7 @@ def contents(store: Store) -> tuple[Held, ...]:
         StoreError: a shard cannot be opened.
     """
     held: list[Held] = []
-    for one in (store, *store.companions.values()):
+    for one in store.everywhere:
         kinds: dict[str, str] = {}
         sizes: dict[str, int] = {}
         for entry in one.entries.values():

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from jaxtyping import Int
@@ -29,7 +28,7 @@ class RowIndex:
     places: Mapping[RowKey, tuple[int, int]]
 
     @classmethod
-    def of(cls, path: Path, tables: Mapping[int, RowTable]) -> Self:
+    def of(cls, path: Path, tables: Mapping[int, RowTable]) -> "RowIndex":
         """Index the row tables of a store's shards.
 
         Raises:

@@ -8,8 +8,9 @@ import numpy as np
 
 from probekit.errors import InputError, StoreError
 from probekit.files import read_json, write_json
-from probekit.store import hdf5
+from probekit.store import hdf5, hdf5_write
 from probekit.store.codec import Bfloat16, Stored
+from probekit.store.digests import content_digest
 from probekit.store.schema import ONCE_FOLDER
 
 
@@ -32,10 +33,10 @@ def write(path: Path, name: str, arrays: Mapping[str, np.ndarray | Bfloat16]) ->
         key: Stored.of(np.asarray(v) if not isinstance(v, Bfloat16) else v) for key, v in arrays.items()
     }
     if file.with_suffix(".json").exists() and file.exists():
-        if load(path)[name].content != hdf5.content_digest(stored):
+        if load(path)[name].content != content_digest(stored):
             raise InputError(f"other values are already kept as {name!r}", where=str(path))
         return
-    written = hdf5.write(file, stored, {"name": name})
+    written = hdf5_write.write(file, stored, {"name": name})
     write_json(file.with_suffix(".json"), {"sha256": written.sha256, "content": written.content})
 
 

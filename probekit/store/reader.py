@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from jaxtyping import Float32, Shaped
@@ -45,7 +44,7 @@ class Shard:
         return self.load(capture)
 
     @classmethod
-    def in_memory(cls, number: int, rows: RowTable, arrays: Mapping[Capture, np.ndarray]) -> Self:
+    def in_memory(cls, number: int, rows: RowTable, arrays: Mapping[Capture, np.ndarray]) -> "Shard":
         """A shard of arrays at hand, without a store."""
 
         def load(capture: Capture) -> np.ndarray:
@@ -75,7 +74,7 @@ class Store:
     companions: Mapping[str, "Store"]
 
     @classmethod
-    def open(cls, path: Path | str) -> Self:
+    def open(cls, path: Path | str) -> "Store":
         """Open the store in the folder ``path``; only the header and the manifest are read.
 
         Raises:
@@ -83,7 +82,7 @@ class Store:
             StoreError: a shard that the manifest names is missing.
         """
         store = cls.unchecked(path)
-        for one in (store, *store.companions.values()):
+        for one in store.everywhere:
             for number, entry in one.entries.items():
                 if not (one.path / entry.file).is_file():
                     raise StoreError(
@@ -94,7 +93,7 @@ class Store:
         return store
 
     @classmethod
-    def unchecked(cls, path: Path | str) -> Self:
+    def unchecked(cls, path: Path | str) -> "Store":
         """Like `open`, for a store whose shards may be missing."""
         path = Path(path)
         header, own = load_header(path)
@@ -106,9 +105,14 @@ class Store:
         return cls(path, header, own, manifest.load(path), companions)
 
     @property
+    def everywhere(self) -> "tuple[Store, ...]":
+        """This store, then its companions."""
+        return (self, *self.companions.values())
+
+    @property
     def captures(self) -> tuple[Capture, ...]:
         """All captures on offer, those of companions included."""
-        return (*self.own, *(c for store in self.companions.values() for c in store.own))
+        return tuple(c for store in self.everywhere for c in store.own)
 
     @property
     def depth(self) -> int:

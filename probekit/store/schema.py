@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from probekit.captures import (
     SIMILARITY_TERMS,
@@ -75,7 +75,7 @@ class Header:
         return {**asdict(self), "versions": dict(self.versions), "extra": dict(self.extra)}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any], *, where: str) -> Self:
+    def from_json(cls, value: Mapping[str, Any], *, where: str) -> "Header":
         """Read a header.
 
         Raises:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Self
 
 import numpy as np
 from jaxtyping import Int, Shaped
@@ -60,7 +59,7 @@ class RowTable:
         pairs = zip(self.example_id.tolist(), self.index.tolist(), strict=True)
         return [RowKey(example, None if index < 0 else index) for example, index in pairs]
 
-    def take(self, indices: Shaped[np.ndarray, " taken"] | Sequence[int]) -> Self:
+    def take(self, indices: Shaped[np.ndarray, " taken"] | Sequence[int]) -> "RowTable":
         """The rows at ``indices`` (positions or a mask), in that order."""
         chosen = np.asarray(indices)
         if chosen.dtype != bool:
@@ -68,7 +67,7 @@ class RowTable:
         return type(self)(**{name: getattr(self, name)[chosen] for name in COLUMNS})
 
     @classmethod
-    def concatenate(cls, tables: Sequence["RowTable"]) -> Self:
+    def concatenate(cls, tables: Sequence["RowTable"]) -> "RowTable":
         """All rows of ``tables``, in order; no tables give an empty one."""
         if not tables:
             return cls(

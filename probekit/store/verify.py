@@ -12,6 +12,7 @@ from probekit.rows import RowKey
 from probekit.store import hdf5, once
 from probekit.store.checks import check, magnitude_bits
 from probekit.store.codec import Stored
+from probekit.store.digests import combine
 from probekit.store.manifest import Entry
 from probekit.store.reader import Store
 from probekit.store.schema import row_shape
@@ -71,7 +72,7 @@ def verify(path: Path) -> StoreReport:
     """
     store = Store.unchecked(path)
     findings = tuple(_store(store))
-    stores = (store, *store.companions.values())
+    stores = store.everywhere
     return StoreReport(
         path=store.path,
         shards=sum(len(one.entries) for one in stores),
@@ -90,7 +91,7 @@ def content_digest(store: Store) -> str:
     parts = {f"shard {n}": hdf5.digests(store.path / e.file).content for n, e in store.entries.items()}
     parts |= {f"once {name}": hdf5.digests(e.file).content for name, e in once.load(store.path).items()}
     parts |= {f"companion {name}": content_digest(one) for name, one in store.companions.items()}
-    return hdf5.combine(parts)
+    return combine(parts)
 
 
 def _store(store: Store) -> Iterator[Finding]:

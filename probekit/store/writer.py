@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from probekit.captures import Capture
 from probekit.errors import ContractError, InputError, StoreError
-from probekit.store import hdf5, manifest, once, shardfile
+from probekit.store import hdf5, hdf5_write, manifest, once, shardfile
 from probekit.store.codec import Bfloat16
 from probekit.store.manifest import Entry
 from probekit.store.schema import (
@@ -48,7 +48,7 @@ class StoreWriter:
         self._entries = _recover(path)
 
     @classmethod
-    def create(cls, path: Path, header: Header, captures: tuple[Capture, ...]) -> Self:
+    def create(cls, path: Path, header: Header, captures: tuple[Capture, ...]) -> "StoreWriter":
         """Begin a store, or go on with one that an earlier run of the same job left.
 
         Shards that are missing, cut or changed are named in a warning and are not in `done`.
@@ -110,7 +110,7 @@ class StoreWriter:
         data = shardfile.datasets(self.header, rows, arrays)
         file = f"{SHARD_FOLDER}/{number:05d}.h5"
         with _full_disk(self.path, len(self._entries)):
-            written = hdf5.write(self.path / file, data, self._attributes(number))
+            written = hdf5_write.write(self.path / file, data, self._attributes(number))
             entry = Entry(number, file, len(rows), written.sha256, written.content)
             manifest.append(self.path, entry)
         self._entries[number] = entry
@@ -131,7 +131,7 @@ class StoreWriter:
         """Let other writers at the store."""
         self._lock.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "StoreWriter":
         return self
 
     def __exit__(
@@ -188,7 +188,7 @@ def _recover(path: Path) -> dict[int, Entry]:
         else:
             logger.warning("%s: shard %d %s; it is rebuilt", path / entry.file, number, fault)
     kept = {path / entry.file for entry in whole.values()}
-    for stray in (*folder.glob("*.h5"), *folder.glob(f".*{hdf5.PARTIAL}")):
+    for stray in (*folder.glob("*.h5"), *folder.glob(f".*{hdf5_write.PARTIAL}")):
         if stray not in kept:
             stray.unlink()
     manifest.rewrite(path, whole)
