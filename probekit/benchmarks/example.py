@@ -1,7 +1,7 @@
 """One question about one picture: the first value of every datum's journey."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
 
@@ -59,7 +59,7 @@ class Example:
         *,
         condition: str = "full",
         reference: str | tuple[str, ...] | None = None,
-    ) -> Self:
+    ) -> "Example":
         """One user turn: the picture, when there is one, then the question."""
         picture: tuple[Part, ...] = () if image is None else (Picture(),)
         message = Message("user", (*picture, Text(question)))
