@@ -6,7 +6,7 @@ folder), `Prompter` (chat templates, spans), `open_image`.
 
 from probekit.families.family import Family, Grid
 from probekit.families.images import open_image
-from probekit.families.loading import Vlm, load
+from probekit.families.loading import TextDecoder, Vlm, load, load_tokenizer
 from probekit.families.prompting import EncodedPrompt, PromptBatch, Prompter, PromptTemplate
 from probekit.families.table import FAMILIES, family_of
 
@@ -18,8 +18,10 @@ __all__ = [
     "PromptBatch",
     "PromptTemplate",
     "Prompter",
+    "TextDecoder",
     "Vlm",
     "family_of",
     "load",
+    "load_tokenizer",
     "open_image",
 ]

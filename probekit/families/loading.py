@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -105,6 +106,25 @@ class Vlm:
         return logits if cap is None else cap * torch.tanh(logits / cap)
 
 
+@dataclass(frozen=True)
+class TextDecoder:
+    """Turns generated ids into text the way generation did: special tokens left out, spaces kept."""
+
+    tokenizer: Any
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of ``ids``."""
+        return str(
+            self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """Ids that end a text."""
+        end = self.tokenizer.eos_token_id
+        return () if end is None else (int(end),)
+
+
 def load(
     name: str,
     *,
@@ -164,6 +184,31 @@ def load(
         model = model.float()
     model.eval()
     return Vlm(model, processor, family_of(config), name, _revision(folder, config))
+
+
+def load_tokenizer(
+    name: str,
+    *,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    offline: bool = False,
+) -> TextDecoder:
+    """The tokenizer alone, for decoding generated ids; takes what `load` takes.
+
+    Raises:
+        InputError: there is no such tokenizer.
+    """
+    from transformers import AutoTokenizer
+
+    common: dict[str, Any] = {"trust_remote_code": trust_remote_code, "local_files_only": offline}
+    if revision is not None and not Path(name).exists():
+        common["revision"] = revision
+    try:
+        return TextDecoder(AutoTokenizer.from_pretrained(name, **common))
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        raise InputError(
+            f"the tokenizer cannot be loaded: {_first_line(error)}", where=name, hint=_advice(error)
+        ) from error
 
 
 def _target(device: str, quantization: Quantization | None) -> str | None:

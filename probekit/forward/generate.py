@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from PIL import Image
 
-from probekit.families import PromptBatch, Prompter, Vlm
+from probekit.families import PromptBatch, Prompter, TextDecoder, Vlm
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Generator:
         self.vlm = vlm
         self.prompter = prompter
         self.max_new_tokens = max_new_tokens
+        self._decoder = TextDecoder(vlm.tokenizer)
 
     @torch.no_grad()
     def run(self, questions: Sequence[Question]) -> tuple[Generation, ...]:
@@ -77,7 +78,7 @@ class Generator:
             ids = output[row, width:].tolist()
             stop = next((place for place, word in enumerate(ids) if word in ends), None)
             kept = tuple(ids if stop is None else ids[:stop])
-            results.append(Generation(kept, decode(self.vlm, kept), len(prompt), stop is not None))
+            results.append(Generation(kept, self._decoder.decode(kept), len(prompt), stop is not None))
         return tuple(results)
 
     @property
@@ -105,8 +106,3 @@ class Generator:
         inputs = {"input_ids": ids, "attention_mask": mask, **types}
         vision = {k: v.to(dtype) if v.is_floating_point() else v for k, v in batch.vision.items()}
         return {key: value.to(device) for key, value in (inputs | vision).items()}
-
-
-def decode(vlm: Vlm, ids: Sequence[int]) -> str:
-    """Text of generated ids, special tokens left out, spaces as the tokenizer has them."""
-    return str(vlm.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))

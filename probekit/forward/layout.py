@@ -89,7 +89,7 @@ class Layout:
         """Column of each absolute position in a table of positions."""
         found = np.zeros_like(absolute)
         for row, number in enumerate(self.rows[:, 0]):
-            found[row] = np.searchsorted(table[number, : self._used(table, number)], absolute[row])
+            found[row] = np.searchsorted(table[number, : self._used(table, int(number))], absolute[row])
         return found
 
     def counts(

@@ -85,7 +85,7 @@ def _extract_pass(
     vlm, prompter = model.get()
     agreement = _replay(job, vlm, prompter, work[0]) if condition == "full" else float("nan")
     tracer = Tracer(vlm, prompter, captures)
-    header = _header(job, vlm, prompter, condition, job_digest, agreement)
+    header = header_of(job, vlm, prompter, condition, job_digest, agreement)
     with StoreWriter.create(folder, header, captures) as writer:
         if any(isinstance(capture, Logits) and capture.form == "factored" for capture in captures):
             writer.write_once("head", _head(vlm))
@@ -136,9 +136,10 @@ def _replay(job: ExtractJob, vlm: Vlm, prompter: Prompter, work: ShardWork) -> f
     return share
 
 
-def _header(
+def header_of(
     job: ExtractJob, vlm: Vlm, prompter: Prompter, condition: str, job_digest: str, agreement: float
 ) -> Header:
+    """What a store of this job says about itself."""
     from probekit.forward.rows import KERNEL
     from probekit.store import Header
 

@@ -1,0 +1,208 @@
+"""The whole way from pictures to a page, stage by stage, each skipped when it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probekit import jobs
+from probekit.errors import InputError
+from probekit.files import read_json
+from probekit.jobs import RunJob
+from probekit.pipeline.folder import RunFolder
+from probekit.pipeline.stages import Stages, inputs_of
+
+if TYPE_CHECKING:
+    from probekit.mentions import Vocabulary
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Where a run's results are.
+
+    Attributes:
+        folder: the run.
+        counts: labelled mentions per class.
+    """
+
+    folder: RunFolder
+    counts: dict[str, int]
+
+    def show(self) -> None:
+        """Print the table, then where page and store are and what to try next."""
+        from rich.console import Console
+
+        from probekit.report import load_evaluation, results_table, to_terminal
+        from probekit.report.run import choose_mix
+
+        console = Console()
+        evaluation = load_evaluation(self.folder.root)
+        table = results_table(evaluation, choose_mix(evaluation, None))
+        console.print(to_terminal(table, console.width))
+        named = ", ".join(f"{count} {name.replace('_', '-')}" for name, count in self.counts.items())
+        console.print(f"mentions: {named}", highlight=False)
+        console.print(f"page:  {self.folder.page}", soft_wrap=True)
+        console.print(f"store: {self.folder.store}", soft_wrap=True)
+        console.print(f"next:  probekit ls {self.folder.store}", soft_wrap=True)
+
+
+def demo_job(out: Path, pictures: int, seed: int) -> RunJob:
+    """The embedded model's values of a run; draws the pictures that are not there yet."""
+    from probekit.organism import path, write_images
+
+    if pictures < 1:
+        raise InputError("at least one picture is needed", hint="Give --pictures 1000.")
+    references = write_images(out, pictures, seed)
+    return jobs.make(
+        RunJob,
+        model={"name": str(path())},
+        images=out / "images",
+        references=references,
+        out=out,
+        vocabulary="organism",
+        usage="grammar",
+        batch=64,
+    )
+
+
+def run(job: RunJob) -> RunSummary:
+    """Do all stages of a run that are not done; the job is saved first.
+
+    Raises:
+        InputError: bad input of any stage, or a folder that belongs to another job.
+    """
+    folder = RunFolder(job.out)
+    _claim(folder, job)
+    stages = Stages(job.out)
+    _describe(job, folder)
+    _mentions(job, folder, stages)
+    counts = _labels(job, folder, stages)
+    _extract(job, folder)
+    _train_and_evaluate(job, folder, stages)
+    _report(folder, stages)
+    return RunSummary(folder, counts)
+
+
+def _claim(folder: RunFolder, job: RunJob) -> None:
+    """Save the job; refuse a folder whose texts another job made."""
+    if folder.job.exists():
+        before = read_json(folder.job)
+        same = ("model", "question", "max_new_tokens", "images")
+        now = job.model_dump(mode="json")
+        changed = [name for name in same if before.get(name) != now[name]]
+        if changed:
+            raise InputError(
+                f"the folder belongs to a run with another {', '.join(changed)}",
+                where=str(folder.root),
+                hint="Give another --out.",
+            )
+    jobs.save(job, folder.job)
+
+
+def _describe(job: RunJob, folder: RunFolder) -> None:
+    from probekit.pipeline.describe import describe
+
+    describe(
+        jobs.GenerateJob(
+            model=job.model,
+            images=job.images,
+            out=folder.generations,
+            question=job.question,
+            max_new_tokens=job.max_new_tokens,
+            batch=job.batch,
+            limit=job.limit,
+        )
+    )
+
+
+def _mentions(job: RunJob, folder: RunFolder, stages: Stages) -> None:
+    inputs = inputs_of(folder.generations, job.vocabulary, Path(job.vocabulary))
+    if stages.done("mentions", inputs, folder.rows, folder.dropped):
+        return
+    from probekit.families import load_tokenizer
+    from probekit.mentions.extract import mention_rows
+
+    tokenizer = load_tokenizer(
+        job.model.name,
+        revision=job.model.revision,
+        trust_remote_code=job.model.trust_remote_code,
+        offline=job.model.offline,
+    )
+    mention_rows(
+        folder.generations,
+        _vocabulary(job),
+        tokenizer.decode,
+        folder.rows,
+        folder.dropped,
+        end_ids=tokenizer.end_ids,
+    )
+    stages.finish("mentions", inputs)
+
+
+def _vocabulary(job: RunJob) -> Vocabulary:
+    from probekit.mentions import Vocabulary
+
+    path = Path(job.vocabulary)
+    if path.suffix in (".yaml", ".yml", ".json"):
+        return Vocabulary.load(path)
+    return Vocabulary.named(job.vocabulary)
+
+
+def _labels(job: RunJob, folder: RunFolder, stages: Stages) -> dict[str, int]:
+    from probekit.labels import LabelSet
+    from probekit.pipeline.label import label
+
+    inputs = inputs_of(folder.rows, job.references, job.usage, Path(job.usage), job.vocabulary)
+    if not stages.done("labels", inputs, folder.labels):
+        label(folder.generations, folder.rows, job.references, _vocabulary(job), job.usage, folder.labels)
+        stages.finish("labels", inputs)
+    return LabelSet.load(folder.labels).counts()
+
+
+def _extract(job: RunJob, folder: RunFolder) -> None:
+    from probekit.pipeline.extract import captures_of, extract
+
+    extract(
+        jobs.ExtractJob(
+            model=job.model,
+            generations=folder.generations,
+            rows=folder.rows,
+            images=job.images,
+            out=folder.store,
+            captures=captures_of(job.detectors),
+            shard_examples=job.shard_examples,
+            batch_tokens=job.batch_tokens,
+        )
+    )
+
+
+def _train_and_evaluate(job: RunJob, folder: RunFolder, stages: Stages) -> None:
+    manifest = folder.store / "manifest.jsonl"
+    inputs = inputs_of(folder.labels, manifest, job.detectors, job.mixes, job.seeds, job.natural_share)
+    if stages.done("evaluate", inputs, folder.evaluation, folder.scores):
+        return
+    from probekit.evaluation.run import evaluate, train
+
+    common = {"detectors": job.detectors, "mixes": job.mixes, "seeds": job.seeds}
+    train(folder.store, folder.labels, folder.heads, natural_share=job.natural_share, **common)
+    evaluate(
+        folder.store,
+        folder.labels,
+        folder.heads,
+        folder.evaluation,
+        scores=folder.scores,
+        natural_share=job.natural_share,
+        **common,
+    )
+    stages.finish("evaluate", inputs)
+
+
+def _report(folder: RunFolder, stages: Stages) -> None:
+    inputs = inputs_of(folder.evaluation, folder.scores, folder.labels, folder.rows)
+    if stages.done("report", inputs, folder.page):
+        return
+    from probekit.report.run import report
+
+    report(folder.root)
+    stages.finish("report", inputs)
