@@ -11,7 +11,7 @@ from probekit.errors import InputError
 from probekit.judges.rules.compounds import compound, other_sense
 from probekit.judges.rules.context import Context
 from probekit.judges.rules.depiction import depicted, named_by_figure, quoted
-from probekit.judges.rules.generic import generic
+from probekit.judges.rules.generic import asked, generic
 from probekit.judges.rules.hedges import hedge
 from probekit.judges.rules.negation import negation
 from probekit.judges.rules.purpose import purpose
@@ -45,6 +45,8 @@ def usage(caption: str, start: int, end: int, category: str) -> Verdict:
     context = Context.of(caption, start, end, category)
     if context is None:
         return Verdict(Usage.AMBIGUOUS, caption[start:end])
+    if asked(context):
+        return Verdict(Usage.AMBIGUOUS, context.quote(0, context.last))
     for family, kind in FAMILIES:
         if (trigger := family(context)) is not None:
             return Verdict(kind, trigger)

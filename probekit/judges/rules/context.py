@@ -19,6 +19,8 @@ CLOSED = (
     | lex.SEEM
     | lex.DETERMINERS
 ) | lex.ADVERBS
+NOT_BEFORE_PARTICIPLE = lex.DETERMINERS | lex.PREPOSITIONS | lex.ADJECTIVES
+"""After these a past participle modifies the noun that follows: ``the parked car``."""
 
 
 class Determination(Enum):
@@ -88,7 +90,7 @@ class Context:
             if word.endswith("ing"):
                 return before not in lex.DETERMINERS and before not in lex.ADJECTIVES
             if word.endswith(("ed", "en", "t")):
-                return before not in lex.DETERMINERS | lex.PREPOSITIONS | lex.ADJECTIVES
+                return before not in NOT_BEFORE_PARTICIPLE and not before.endswith("ly")
             return True
         if word in lex.VERB_STEMS:
             return before in {"to"} | lex.MODALS | {"can", "will", "would", "should"}
@@ -124,9 +126,7 @@ class Context:
                 and self.word(left) in (lex.ADJECTIVES)
             ):
                 left -= 2
-            elif word.endswith("ly") and word not in lex.HEDGE_ADVERBS and left < head and len(word) > 4:
-                left -= 1
-            elif word in {"very", "too", "most", "more"} and left < head:
+            elif (word.endswith("ly") and word not in lex.HEDGE_ADVERBS and left < head and len(word) > 4) or (word in {"very", "too", "most", "more"} and left < head):
                 left -= 1
             else:
                 break
@@ -190,6 +190,14 @@ class Context:
             while self.word(mark) in lex.ADVERBS and self.word(mark) not in {"not", "n't"}:
                 mark -= 1
             joined = self.word(mark)
+            if self._exemplifies(mark):
+                mark -= 1 if joined == "like" else 2
+                while self.word(mark) in {",", "("}:
+                    mark -= 1
+                if not self.nounlike(mark):
+                    return tuple(found)
+                found.append((self.phrase_start(mark), mark))
+                continue
             if joined not in {"and", "or", "nor", ",", "&", "/"}:
                 return tuple(found)
             if joined == "," and len(found) == 1 and not self._listed(mark):
@@ -206,6 +214,15 @@ class Context:
             if alone and len(found) == 1:
                 return tuple(found)
             found.append((start, head))
+
+    def _exemplifies(self, mark: int) -> bool:
+        """``such as``, or ``like`` after a plural: an instance stands and falls with its collection."""
+        if self.word(mark) == "as":
+            return self.word(mark - 1) == "such"
+        collection = self.word(mark - 1)
+        return self.word(mark) == "like" and (
+            (collection.endswith("s") and self.nounlike(mark - 1)) or collection in lex.COLLECTIONS
+        )
 
     def _listed(self, comma: int) -> bool:
         """Whether the comma before the mention belongs to a list: a conjunction follows the mention."""

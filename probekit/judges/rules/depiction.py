@@ -9,14 +9,15 @@ from probekit.judges.rules.context import Context
 from probekit.judges.rules.lexicon import words
 
 WORKS = words(
-    "poster posters painting paintings print prints logo logos statue statues statuette statuettes sculpture "
-    "sculptures figurine figurines figure figures model models replica replicas mural murals portrait portraits "
-    "sketch sketches illustration illustrations drawing drawings cartoon cartoons carving carvings sticker stickers "
-    "decal decals emblem emblems graphic graphics design designs pattern patterns cutout cutouts artwork artworks "
-    "icon icons symbol symbols tattoo tattoos caricature caricatures doll dolls puppet puppets plush plushie "
-    "plushies toy toys ornament ornaments mask masks costume costumes advertisement advertisements billboard "
-    "billboards banner banners magnet magnets depiction depictions representation representations rendering "
-    "renderings bust busts engraving engravings mosaic mosaics emoji hologram screenshot stencil effigy mannequin "
+    "poster posters painting paintings print prints logo logos statue statues statuette statuettes "
+    "sculpture sculptures figurine figurines figure figures model models replica replicas mural murals "
+    "portrait portraits sketch sketches illustration illustrations drawing drawings cartoon cartoons "
+    "carving carvings sticker stickers decal decals emblem emblems graphic graphics design designs "
+    "pattern patterns cutout cutouts artwork artworks icon icons symbol symbols tattoo tattoos "
+    "caricature caricatures doll dolls puppet puppets plush plushie plushies toy toys ornament "
+    "ornaments mask masks costume costumes advertisement advertisements billboard billboards banner "
+    "banners magnet magnets depiction depictions representation representations rendering renderings "
+    "bust busts engraving engravings mosaic mosaics emoji hologram screenshot stencil effigy mannequin "
     "mannequins graffiti"
 )
 PHOTOS = words("picture pictures image images photo photos photograph photographs snapshot snapshots collage")
@@ -24,22 +25,29 @@ SCREENS = words(
     "screen screens monitor monitors television televisions tv tvs billboard poster painting mural portrait"
 )
 SHOWING = words(
-    "depicting depicts depicted showing shows displaying displays portraying portrays featuring features includes "
-    "including represents playing"
+    "depicting depicts depicted showing shows displaying displays portraying portrays featuring "
+    "features includes including represents playing"
+)
+FIGURE_NOUNS = words(
+    "toy toys statue statues sculpture figurine figurines doll logo puppet plush drawing painting cartoon"
+)
+PREDICATING = (
+    lex.HEDGE_ADVERBS | lex.SEEM | lex.MODALS | words("to be is are , which that like looks either also")
 )
 AFTER = WORKS - words(
     "figure figures model models design designs graffiti symbol symbols icon icons representation"
 )
 """Works that a noun before them describes: ``elephant statue``; ``design`` and ``pattern`` are in `PATTERN`."""
 
+SCULPTED = words("statue statues figurine figurines sculpture sculptures statuettes carvings")
 PATTERN = words("design designs pattern patterns theme themed shaped print printed motif")
 FIGURES = words(
-    "toy toys plush stuffed fake lego cartoon animated replica imitation mock pretend origami miniature model drawn "
-    "animatronic papier sculpted crocheted knitted"
+    "toy toys plush stuffed fake lego cartoon animated replica imitation mock pretend origami miniature "
+    "model drawn animatronic papier sculpted crocheted knitted"
 )
 MATERIALS = words(
-    "bronze ceramic porcelain rubber wooden stone plastic metal marble clay glass cardboard inflatable painted "
-    "mechanical robot robotic carved rocking concrete brass"
+    "bronze ceramic porcelain rubber wooden stone plastic metal marble clay glass cardboard inflatable "
+    "painted mechanical robot robotic carved rocking concrete brass"
 )
 """Said of an animal or a person these make a figure; said of a chair they only name what it is made of."""
 
@@ -47,6 +55,8 @@ ANIMATE = words("person bird cat dog horse sheep cow elephant bear zebra giraffe
 VEHICLES = words("bicycle car motorcycle airplane bus train truck boat")
 REAL_TOYS = words("bear")
 STUFFED_FOOD = words("sandwich pizza hot donut cake carrot broccoli banana apple orange couch bed chair")
+DISPLAYED = words("screen monitor tv television another framed hanging mounted wall poster")
+PRESENTS = words("is 's be features shows depicts displays showcases presents")
 TAKING = words(
     "take takes taking took taken snap snaps snapping snapped capture captures capturing captured shooting"
 )
@@ -63,7 +73,8 @@ WRITTEN_ON = words(
     "sign signs banner banners poster posters shirt board text words word letters label plaque billboard"
 )
 INSCRIBED = words(
-    "painted drawn printed depicted engraved carved embroidered etched stenciled sculpted tattooed illustrated"
+    "painted drawn printed depicted engraved carved embroidered etched stenciled sculpted tattooed "
+    "illustrated"
 )
 CLOTH = words("shirt shirts t-shirt tshirt tie ties sweater jacket mug sign signs wallpaper curtain curtains magazine "
               "cover card label flag banner poster billboard canvas calendar screen hat cap apron")  # fmt: skip
@@ -73,7 +84,7 @@ QUOTED = re.compile(r"\"[^\"\n]{1,90}\"|“[^”\n]{1,90}”|(?<!\w)['‘](?! )[
 
 def depicted(c: Context) -> str | None:
     """The words that make the mention a representation, or ``None``."""
-    return _figure(c) or _work_before(c) or _likeness(c) or _on_surface(c)
+    return _figure(c) or _work_before(c) or _likeness(c) or _predicated(c) or _on_surface(c)
 
 
 def quoted(c: Context) -> str | None:
@@ -98,14 +109,14 @@ def named_by_figure(c: Context) -> str | None:
     if c.word(right) == "-":
         right += 1
     if c.word(right) in {"shaped", "themed"}:
-        return c.quote(c.first, right)
+        return c.quote(c.first, right) if c.word(right + 1) not in {"like", "as"} else None
     if c.word(c.last).endswith("s") and c.category not in {"bus", "skis", "scissors"}:
         return None
     if c.word(right) in AFTER | PATTERN:
         return c.quote(c.first, right)
     if c.nounlike(right) and c.word(right + 1) in AFTER and c.word(right) in lex.ADJECTIVES | FIGURES:
         return c.quote(c.first, right + 1)
-    if c.word(right) == "and" and c.nounlike(right + 1) and c.word(right + 2) in AFTER:
+    if c.word(right) == "and" and c.nounlike(right + 1) and c.word(right + 2) in SCULPTED:
         return c.quote(c.first, right + 2)
     return None
 
@@ -116,6 +127,8 @@ def _figure(c: Context) -> str | None:
         return None
     for k in range(c.start, c.first):
         word = c.word(k)
+        if any(c.word(m) in lex.VERB_STEMS for m in range(k + 1, c.first)):
+            continue
         if word in MATERIALS and c.category in ANIMATE:
             return c.quote(k, c.last)
         if word in FIGURES:
@@ -141,6 +154,8 @@ def _work_before(c: Context) -> str | None:
         if word == "of" and c.word(k - 1) in WORKS | PHOTOS:
             return None if _of_whole_image(c, k - 1) else c.quote(k - 1, c.last)
         if word in SHOWING:
+            if c.definite and k != edge:
+                return None
             subject = _shown_by(c, k)
             return c.quote(subject, c.last) if subject is not None else None
         if word in {":", "but", "while", ";"} or word in PLACED or word in lex.AUXILIARIES:
@@ -177,38 +192,19 @@ def _of_whole_image(c: Context, work: int) -> bool:
         return True
     start = c.phrase_start(work)
     before = c.words[:start]
-    if word == "collage" or "collage" in before[-5:]:
+    if word == "collage" or "collage" in before[-5:] or "consists" in before[-6:]:
         return True
     if word not in PHOTOS:
         return False
     if not before or before == ("overall", ","):
         return not _finite_main_verb(c)
-    elsewhere = {
-        "wall",
-        "screen",
-        "monitor",
-        "tv",
-        "television",
-        "another",
-        "framed",
-        "hanging",
-        "mounted",
-        "desk",
-    }
-    if any(w in elsewhere for w in c.words):
+    if any(w in DISPLAYED for w in before) or any(
+        c.words[k : k + 3] in {("on", "the", "wall"), ("on", "the", "cover"), ("on", "the", "screen")}
+        for k in range(work, len(c.words))
+    ):
         return False
     close = before[-4:]
-    copula = before[-1] in {
-        "is",
-        "'s",
-        "be",
-        "features",
-        "shows",
-        "depicts",
-        "displays",
-        "showcases",
-        "presents",
-    }
+    copula = before[-1] in PRESENTS
     return copula and any(w in PHOTOS or w in {"it", "this", "scene"} for w in close)
 
 
@@ -222,10 +218,28 @@ def _finite_main_verb(c: Context) -> bool:
 
 def _likeness(c: Context) -> str | None:
     """``shaped like a [dog]``, ``decorated to look like a [train]``."""
-    before = c.words[: c.start]
+    edge = c.chain[-1][0]
+    before = c.words[:edge]
     for phrase in LIKENESS:
         if before[-len(phrase) :] == phrase:
-            return c.quote(c.start - len(phrase), c.last)
+            return c.quote(edge - len(phrase), c.last)
+    return None
+
+
+def _predicated(c: Context) -> str | None:
+    """``the toy appears to be an [elephant]``, ``a cartoon character, possibly a [dog]``."""
+    if c.category == "teddy bear" or c.definite:
+        return None
+    k = c.chain[-1][0] - 1
+    while c.word(k) in PREDICATING:
+        k -= 1
+    if k == c.chain[-1][0] - 1 or not c.nounlike(k):
+        return None
+    if c.word(k) in FIGURE_NOUNS or c.words[k - 1 : k + 1] in {
+        ("stuffed", "animal"),
+        ("cartoon", "character"),
+    }:
+        return c.quote(k, c.last)
     return None
 
 

@@ -12,6 +12,7 @@ COMPARED = (
     ("popular", "among"), ("popular", "with"), ("sign", "of"), ("symbol", "of"), ("typical", "of"),
     ("characteristic", "of"), ("passion", "for"), ("love", "of"), ("as", "if"),
 )  # fmt: skip
+ASKING = words("is are does do can has have could")
 DUTY = words(
     "important essential advisable necessary crucial possible vital common best recommended unusual rare"
 )
@@ -28,11 +29,7 @@ def _compared(c: Context) -> str | None:
     before = c.words[: c.chain[-1][0]]
     for phrase in COMPARED:
         if before[-len(phrase) :] == phrase:
-            if (
-                phrase == ("like",)
-                and before[-2:-1]
-                and before[-2] in {"looks", "look", "would", "items", ","}
-            ):
+            if phrase == ("like",) and before[-2:-1] and before[-2] in {"looks", "look", "would", ","}:
                 continue
             return c.quote(c.chain[-1][0] - len(phrase), c.last)
     if before[-1:] == ("by",) and c.own is Determination.BARE and c.word(c.last) in {
@@ -81,3 +78,15 @@ def _condition(c: Context) -> str | None:
     if before in {"if", "whenever"} and c.word(c.start - 2) != "as":
         return c.quote(c.start - 1, c.last)
     return None
+
+
+def asked(c: Context) -> bool:
+    """Whether the sentence asks if there is such a thing, which neither claims nor denies it."""
+    opens = 2 if c.word(1) == ":" else 0
+    return (
+        c.words[-1] == "?"
+        and not c.definite
+        and not c.subject
+        and c.word(opens) in ASKING
+        and c.word(opens + 1) in {"there", "you", "the", "this", "any", "a", "an"}
+    )

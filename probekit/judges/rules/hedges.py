@@ -5,21 +5,24 @@ from __future__ import annotations
 from probekit.judges.rules import lexicon as lex
 from probekit.judges.rules.context import Context, Determination
 from probekit.judges.rules.lexicon import words
+from probekit.judges.rules.purpose import ENABLING
 
 THERE = words("visible present seen nearby around there here in on at near behind under inside among")
 STATES = words("equipped furnished decorated stocked filled set covered topped adorned lined")
 COPULAR = words(
-    "to be been also a an the some type kind sort form part piece made up composed consisting of or close - up"
+    "to be been also a an the some type kind sort form part piece made up composed consisting of or "
+    "close - up"
 )
 CONDITIONAL = words("would")
+LINKING = lex.MODALS | lex.SEEM | words("looks look looked like to be either")
 SCENE = words("scene atmosphere setting image picture photo area location place event room occasion mood")
 """Of these a hedge gives a description; the people and things inside the description are there."""
 
-PURPOSIVE = words(
-    "for ready prepared preparing waiting used designed meant intended help helps helping allow allows allowing "
-    "serve serves serving prevent prevents"
+PURPOSIVE = ENABLING | words(
+    "for ready prepared preparing waiting used designed meant intended help helps helping allow allows "
+    "allowing serve serves serving prevent prevents"
 )
-UNKNOWN = words("unclear uncertain unsure unknown possible conceivable plausible")
+UNKNOWN = words("likely unclear uncertain unsure unknown possible conceivable plausible")
 
 
 def hedge(c: Context) -> str | None:
@@ -51,11 +54,8 @@ def _ends(word: str, category: str) -> bool:
 def _additional(c: Context, hedge_at: int) -> bool:
     """``and possibly a [truck]``, ``possibly another [person]``: something besides what was named."""
     inside = c.words[c.start : c.first]
-    if (
-        "another" in inside
-        or c.word(hedge_at - 1) in {"and", "or"}
-        or "there" in c.words[max(0, hedge_at - 2) : hedge_at]
-    ):
+    joined = c.word(hedge_at - 1) in {"and", "or"} and c.word(hedge_at) in lex.HEDGE_ADVERBS
+    if "another" in inside or joined or "there" in c.words[max(0, hedge_at - 2) : hedge_at]:
         return True
     if not {"other", "more", "additional", "multiple"} & set(inside):
         return False
@@ -72,6 +72,8 @@ def _what_may_be(c: Context) -> str | None:
         if c.word(k) not in {"what", "something", "object", "figure", "shape"}:
             continue
         verb = k + 2 if c.word(k + 1) in {"that", "which"} else k + 1
+        if any(c.word(m) not in LINKING and c.word(m) not in lex.ADVERBS for m in range(verb, edge)):
+            continue
         if c.word(verb) in lex.MODALS | lex.SEEM or (
             c.word(verb) in {"looks", "look", "looked"} and c.word(verb + 1) == "like"
         ):
@@ -115,7 +117,7 @@ def _below(c: Context) -> str | None:
     A definite mention is presupposed. One that hangs on a noun inside the hedged phrase (``appears to be a
     kitchen with a [sink]``) is asserted of a place whose kind alone is in doubt.
     """
-    if c.definite:
+    if c.definite or c.word(c.head + 1) == "'s":
         return None
     edge = c.chain[-1][0]
     nested = False
@@ -136,8 +138,10 @@ def _below(c: Context) -> str | None:
         if word in lex.MODALS | lex.SEEM | lex.HEDGE_ADVERBS:
             if nested or c.subject or (word == "likely" and c.word(k + 1) == "to"):
                 return None
-            kind = all(
-                c.word(m) in COPULAR or c.word(m) in lex.ADVERBS or c.nounlike(m) for m in range(k + 1, edge)
+            kind = not any(
+                (c.word(m) in lex.PREPOSITIONS and c.word(m) not in COPULAR)
+                or (c.verblike(m) and c.word(m) not in COPULAR)
+                for m in range(k + 1, edge)
             )
             copular = kind and (c.word(k + 1) in {"to", "be"} or word in lex.HEDGE_ADVERBS)
             if copular and not _additional(c, k) and already_named(c, k):
@@ -145,7 +149,7 @@ def _below(c: Context) -> str | None:
             if copular and c.word(edge - 1) == "of" and c.word(k - 1) in SCENE:
                 return None
             return c.quote(k, c.last)
-        if word in lex.FINITE and word not in {"do", "does"}:
+        if word in lex.FINITE and word not in {"do", "does"} and c.word(k - 1) != "there":
             return None
     return None
 

@@ -11,13 +11,13 @@ BEFORE_OF = words("lack absence devoid free empty instead none absent scarcity c
 CLAUSAL = words("not n't never nobody nor neither nothing without no none")
 GONE = words("absent missing nowhere unseen invisible")
 IN_VIEW = words(
-    "visible present seen shown depicted pictured there here found included apparent evident discernible observed "
-    "noticeable"
+    "visible present seen shown depicted pictured there here found included apparent evident "
+    "discernible observed noticeable"
 )
 IMAGE = words("image picture scene photo photograph frame view sight shot")
 BARRIERS = words(
-    "but except however although though while whereas besides because than apart yet which who that how what "
-    "whether where when if : aside"
+    "but except however although though while whereas besides because than apart yet which who that how "
+    "what whether where when if : aside"
 )
 WEAK = words(
     "only just merely simply far necessarily always solely unlike uncommon unusual common clear entirely"
@@ -80,9 +80,7 @@ def _governed(c: Context) -> str | None:
     """``without a car``, ``lack of cars``, ``neither a car nor a [bus]``, ``instead of a [car]``."""
     cue = c.governor
     word, before = c.word(cue), c.word(cue - 1)
-    if word in {"of", "from"} and before in BEFORE_OF and not (before == "none" and c.definite):
-        cue -= 1
-    elif word == "than" and before == "rather":
+    if (word in {"of", "from"} and before in BEFORE_OF and not (before == "none" and c.definite)) or (word == "than" and before == "rather"):
         cue -= 1
     elif word not in GOVERNING:
         return None
@@ -98,12 +96,16 @@ def _in_clause(c: Context) -> str | None:
     if c.definite:
         return None
     listed = c.chain[-1][0]
+    instance = c.words[c.start - 2 : c.start] == ("such", "as")
     for k in range(listed - 1, -1, -1):
         word = c.word(k)
-        if word in BARRIERS or word == "," or (word in {"and", "or"} and (c.subject or _new_clause(c, k))):
+        if (word == "," and not instance) or (word in BARRIERS and word != "as"):
+            return None
+        if word in {"and", "or"} and (c.subject or _new_clause(c, k)):
             return None
         if word in CLAUSAL:
-            if word in {"no", "none", "neither"} and any(c.word(m) in lex.DEFINITE for m in range(k, listed)):
+            narrow = word in {"no", "none", "neither"} and not instance
+            if narrow and any(c.word(m) in lex.DEFINITE for m in range(k, listed)):
                 return None
             if word == "no" and c.word(k + 1) == "longer":
                 return c.quote(k, c.last)

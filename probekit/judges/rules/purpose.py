@@ -7,18 +7,20 @@ from probekit.judges.rules.context import Context
 from probekit.judges.rules.lexicon import words
 
 EXPERIENCED = words(
-    "enjoyable engaging exciting fun memorable challenging pleasant thrilling interesting entertaining delightful "
-    "exhilarating experience experiences moment moments challenge backdrop excitement enjoyment joy thrill affection "
-    "love care concern except as cares caring known important essential advisable necessary crucial vital recommended"
+    "enjoyable engaging exciting fun memorable challenging pleasant thrilling interesting entertaining "
+    "delightful exhilarating experience experiences moment moments challenge backdrop excitement "
+    "enjoyment joy thrill affection love care concern except as cares caring known important essential "
+    "advisable necessary crucial vital recommended"
 )
 """Before ``for``: what someone merely lives through, and what is not a purpose at all."""
 
 REACHING = words("reaching reach reaches going heading")
 SOUGHT = words("expecting awaiting anticipating seeking awaits await awaited anticipates expects")
 ENABLING = words(
-    "allow allows allowing enable enables enabling accommodate accommodates accommodating invite invites inviting "
-    "attract attracts attracting encourage encourages encouraging help helps helping remind reminds reminding warn "
-    "warns warning guide guides guiding alert alerts alerting serve serves serving entice entices enticing"
+    "allow allows allowing enable enables enabling accommodate accommodates accommodating invite "
+    "invites inviting attract attracts attracting encourage encourages encouraging help helps helping "
+    "remind reminds reminding warn warns warning guide guides guiding alert alerts alerting serve "
+    "serves serving entice entices enticing"
 )
 READY = words("ready prepared preparing prepares prepare waiting waits wait eager poised about")
 MEANT = words("designed meant intended used")
