@@ -39,7 +39,7 @@ COMPOUND_HEADS = words(
 """Nouns after the mention that take it as a modifier: what is there is a station, an owner, a race."""
 
 ALSO_VERBS = words(
-    "stops shows races rides tours covers lifts parks tracks trails calls trips farms cases suits"
+    "stands stops shows races rides tours covers lifts parks tracks trails calls trips farms cases suits"
 )
 """After a singular with an article these are verbs: ``the bus stops at the corner``."""
 

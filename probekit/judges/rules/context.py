@@ -108,6 +108,8 @@ class Context:
         left = head
         while left > 0:
             word, beyond = self.word(left - 1), self.word(left - 2)
+            if word == "that" and left > 1 and beyond not in lex.PREPOSITIONS:
+                break
             if word in lex.DETERMINERS:
                 left -= 1
                 if word == "'s" and self.nounlike(left - 1):

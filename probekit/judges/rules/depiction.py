@@ -246,6 +246,8 @@ def _predicated(c: Context) -> str | None:
 def _on_surface(c: Context) -> str | None:
     """``a shirt with a [bear] on it``, ``a [dog] painted on the wall``, ``a [man] on the screen``."""
     k = c.head + 1
+    if c.word(k) in {"is", "are"}:
+        k += 1
     if c.word(k) in INSCRIBED and c.word(k + 1) in {"on", "onto", "in", "into"}:
         return c.quote(c.start, k + 1)
     if c.word(k) != "on":

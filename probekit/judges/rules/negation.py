@@ -104,7 +104,7 @@ def _in_clause(c: Context) -> str | None:
         if word in {"and", "or"} and (c.subject or _new_clause(c, k)):
             return None
         if word in CLAUSAL:
-            narrow = word in {"no", "none", "neither"} and not instance
+            narrow = word == "no" and not instance
             if narrow and any(c.word(m) in lex.DEFINITE for m in range(k, listed)):
                 return None
             if word == "no" and c.word(k + 1) == "longer":

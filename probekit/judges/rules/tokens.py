@@ -8,6 +8,7 @@ from functools import lru_cache
 
 WORD = re.compile(
     r"n['’]t\b"
+    r"|can(?=not\b)"
     r"|['’](?:s|re|ve|ll|d|m)\b"
     r"|(?:ca|wo|[a-z]+?)(?=n['’]t\b)"
     r"|[^\W_]+"
