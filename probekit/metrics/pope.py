@@ -123,6 +123,11 @@ class PopeScores:
         return {name: getattr(self, name) for name in MEASURES}
 
 
+def f1_of(precision: float, recall: float) -> float:
+    """F1 from a precision and a recall, as a published table prints them; NaN when both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else math.nan
+
+
 def confusion(labels: Int8[np.ndarray, "question"], decisions: Int8[np.ndarray, "question"]) -> Confusion:
     """Count decisions (1, 0, -1) against labels (1, 0).
 
