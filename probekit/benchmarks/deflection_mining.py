@@ -1,0 +1,142 @@
+"""Distractors by nearness: an index of embeddings that is built once and never gives the gold back.
+
+Embeddings come from any encoder, text or image; encoding is not done here.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from probekit.errors import InputError
+from probekit.files import write_atomically
+
+Backend = Literal["numpy", "faiss"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One neighbour of a query: its id and the cosine."""
+
+    item: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Index:
+    """Unit embeddings of everything that may distract, with their ids."""
+
+    ids: tuple[str, ...]
+    unit: Float[np.ndarray, "item dim"]
+
+    @classmethod
+    def build(cls, ids: Sequence[str], embeddings: Float[np.ndarray, "item dim"]) -> "Index":
+        """Normalise embeddings to unit length.
+
+        Raises:
+            InputError: an id is repeated, a length differs, or an embedding is zero or not finite.
+        """
+        if len(ids) != len(embeddings) or len(set(ids)) != len(ids):
+            raise InputError(f"{len(set(ids))} distinct ids for {len(embeddings)} embeddings")
+        return cls(tuple(ids), _unit(embeddings, ids))
+
+    def save(self, path: Path) -> None:
+        """Write ids and embeddings as one ``.npz`` without pickles."""
+        import io
+
+        buffer = io.BytesIO()
+        np.savez(buffer, ids=np.array(self.ids, dtype=np.str_), unit=self.unit)
+        write_atomically(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "Index":
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as held:
+                return cls(tuple(str(i) for i in held["ids"]), held["unit"])
+        except FileNotFoundError:
+            raise InputError("no such file", where=str(path)) from None
+        except (KeyError, ValueError, OSError) as error:
+            raise InputError(f"not an index: {error}", where=str(path)) from None
+
+    def search(
+        self,
+        query: Float[np.ndarray, "dim"],
+        k: int,
+        *,
+        gold: Collection[str] = (),
+        backend: Backend = "numpy",
+    ) -> tuple[Found, ...]:
+        """The ``k`` nearest items by cosine, gold excluded; ties by order of the index.
+
+        Raises:
+            InputError: fewer than ``k`` items are left, or the query has another width.
+        """
+        banned = set(gold)
+        left = len(self.ids) - sum(item in banned for item in self.ids)
+        if k > left:
+            raise InputError(
+                f"{k} distractors asked of {left} items that are not gold", hint="Widen the index."
+            )
+        if query.shape[0] != self.unit.shape[1]:
+            raise InputError(f"a query of width {query.shape[0]} in an index of width {self.unit.shape[1]}")
+        unit = _unit(query[None].astype(self.unit.dtype), ["query"])[0]
+        found: list[Found] = []
+        for at, cosine in _nearest(self.unit, unit, k + len(banned), backend):
+            if self.ids[at] not in banned:
+                found.append(Found(self.ids[at], cosine))
+            if len(found) == k:
+                break
+        return tuple(found)
+
+
+def rerank(
+    query: Float[np.ndarray, "dim"], candidates: Sequence[Found], index: Index, k: int
+) -> tuple[Found, ...]:
+    """Order candidates of a first search by a second encoder's index, keep the best ``k``."""
+    place = {item: i for i, item in enumerate(index.ids)}
+    missing = [c.item for c in candidates if c.item not in place]
+    if missing:
+        raise InputError(f"{missing[0]!r} is not in the second index")
+    unit = _unit(query[None], ["query"])[0]
+    scored = [Found(c.item, float(index.unit[place[c.item]] @ unit)) for c in candidates]
+    return tuple(sorted(scored, key=lambda found: -found.cosine)[:k])
+
+
+def chunks(text: str, *, length: int = 100, overlap: int = 20) -> tuple[str, ...]:
+    """Cut a text into pieces of ``length`` words that share ``overlap`` words with the next."""
+    if not 0 <= overlap < length:
+        raise InputError(f"an overlap of {overlap} words in chunks of {length}")
+    tokens = text.split()
+    starts = range(0, max(1, len(tokens) - overlap), length - overlap)
+    return tuple(" ".join(tokens[start : start + length]) for start in starts) if tokens else ()
+
+
+def _nearest(
+    unit: Float[np.ndarray, "item dim"], query: Float[np.ndarray, "dim"], k: int, backend: Backend
+) -> list[tuple[int, float]]:
+    if backend == "faiss":
+        try:
+            import faiss  # type: ignore[import-not-found,unused-ignore]
+        except ImportError:
+            raise InputError(
+                "faiss is not installed", hint="Install faiss-cpu, or use backend='numpy'."
+            ) from None
+        index = faiss.IndexFlatIP(unit.shape[1])
+        index.add(np.ascontiguousarray(unit, dtype=np.float32))
+        cosines, places = index.search(np.ascontiguousarray(query[None], dtype=np.float32), min(k, len(unit)))
+        return [(int(at), float(c)) for at, c in zip(places[0], cosines[0], strict=True) if at >= 0]
+    cosines = unit @ query
+    order = np.argsort(-cosines, kind="stable")[:k]
+    return [(int(at), float(cosines[at])) for at in order]
+
+
+def _unit(values: Float[np.ndarray, "item dim"], ids: Sequence[str]) -> Float[np.ndarray, "item dim"]:
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    bad = np.flatnonzero(~np.isfinite(length[:, 0]) | (length[:, 0] == 0))
+    if bad.size:
+        raise InputError("an embedding is zero or not finite", where=f"item {ids[int(bad[0])]}")
+    return np.asarray(values / length)

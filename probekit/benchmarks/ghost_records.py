@@ -1,0 +1,61 @@
+"""Recorded verdicts of the three validation stages, read from JSON Lines."""
+
+from pathlib import Path
+
+from probekit.benchmarks.ghost import GhostCategory, Manifest
+from probekit.errors import InputError
+from probekit.files import Json, read_json, read_jsonl
+
+
+def load_quality(path: Path, manifest: Manifest) -> dict[str, list[dict[str, int]]]:
+    """Stage 1: lines of ``{"image_id", "rounds": [{dimension: score}]}``."""
+    return {key: _rounds(value, where) for key, value, where in _by_image(path, manifest, "rounds")}
+
+
+def load_compliance(path: Path, manifest: Manifest) -> dict[str, Json]:
+    """Stage 2: lines of ``{"image_id", "q1", "q2"}``, text images with ``"allowed_words"`` as well."""
+    return {key: value for key, value, _ in _by_image(path, manifest, "q1", "q2")}
+
+
+def load_assignments(path: Path, manifest: Manifest) -> dict[str, str]:
+    """Stage 3: lines of ``{"image_id", "cluster"}``."""
+    return {key: str(value["cluster"]) for key, value, _ in _by_image(path, manifest, "cluster")}
+
+
+def load_clusters(path: Path) -> dict[str, GhostCategory]:
+    """Stage 3: a JSON object cluster -> category, fixed before the judge is asked.
+
+    Raises:
+        InputError: the file is not such an object.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict) or not all(name in tuple(GhostCategory) for name in value.values()):
+        raise InputError(
+            "an object cluster -> category is needed",
+            where=str(path),
+            hint=f"Categories: {', '.join(GhostCategory)}.",
+        )
+    return {str(cluster): GhostCategory(name) for cluster, name in value.items()}
+
+
+def _by_image(path: Path, manifest: Manifest, *required: str) -> list[tuple[str, Json, str]]:
+    known = manifest.by_id()
+    seen: set[str] = set()
+    found = []
+    for number, value in read_jsonl(path, required=("image_id", *required)):
+        where = f"{path}, line {number}"
+        key = str(value["image_id"])
+        if key not in known:
+            raise InputError(f"image {key!r} is not in the manifest", where=where)
+        if key in seen:
+            raise InputError(f"a second record of image {key!r}", where=where)
+        seen.add(key)
+        found.append((key, value, where))
+    return found
+
+
+def _rounds(value: Json, where: str) -> list[dict[str, int]]:
+    rounds = value["rounds"]
+    if not isinstance(rounds, list) or not all(isinstance(scores, dict) for scores in rounds):
+        raise InputError("'rounds' must be a list of objects", where=where)
+    return rounds

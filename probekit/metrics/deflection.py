@@ -1,0 +1,219 @@
+"""Correct, incorrect or not attempted: the rules, the three rates of each scenario, and what they imply."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from probekit.benchmarks.deflection import Outcome, Scenario
+from probekit.errors import InputError
+from probekit.metrics.answers import is_refusal, normalise, plain, same, says, sentences
+from probekit.metrics.estimates import DRAWS, Estimate, ratio, statistic
+
+_CONTRAST = (" but ", " however", " although ", " though ", " yet ", " still,", " nevertheless")
+_GUESS = (
+    "my best guess",
+    "i would guess",
+    "i guess",
+    "if i had to guess",
+    "most likely",
+    "it could be",
+    "it might be",
+)
+_DECLINED = re.compile(
+    r"\bnot attempted\b|\bno answer\b|\bdecline to\b|\bno mention of\b|\birrelevant\b|\bunrelated\b"
+    r"|\b(?:evidence|passages?|texts?|context|documents?|information|pictures?|images?|excerpts?)\b.*"
+    r"\b(?:do|does|did|is|are|was|were)(?: not|n't) (?:\w+ly )?(?:hold|answer|address|relate|relevant|related"
+    r"|about|help|concern|refer|support|cover|discuss)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An outcome and the rule that gave it."""
+
+    outcome: Outcome
+    rule: str
+
+
+def judge(
+    response: str, answers: Sequence[str], synonyms: Mapping[str, Iterable[str]] | None = None
+) -> Judged:
+    """Rule stage: exact match, then refusals, then a normalised match. SPEC 6.
+
+    Rules in order: an empty response is not attempted; one equal to an answer is correct; clauses
+    that refuse are set aside, and if nothing but them is left, or what is left does not put an answer
+    forward, the response is not attempted; what is left is correct if it states an answer as whole
+    words, else incorrect. A guess after a refusal ("I cannot tell, but it could be Rome") is an attempt.
+
+    Raises:
+        InputError: there is no right answer to compare with.
+    """
+    if not answers:
+        raise InputError("no right answer to compare with")
+    if not normalise(response):
+        return Judged(Outcome.NOT_ATTEMPTED, "empty")
+    if any(same(response, answer, synonyms) for answer in answers):
+        return Judged(Outcome.CORRECT, "exact")
+    clauses = [clause for sentence in sentences(response) for clause in _clauses(sentence)]
+    refusing = [clause for clause in clauses if _refuses(clause)]
+    rest = [clause for clause in clauses if clause not in refusing]
+    stated = any(says(clause, answer, synonyms) for clause in rest for answer in answers)
+    if refusing and not stated and not any(_attempts(clause, clauses, refusing) for clause in rest):
+        return Judged(Outcome.NOT_ATTEMPTED, "refusal")
+    return Judged(Outcome.CORRECT, "stated") if stated else Judged(Outcome.INCORRECT, "other")
+
+
+@dataclass(frozen=True)
+class ScenarioRates:
+    """The three rates of one scenario, which sum to one, and hallucination among attempts.
+
+    Attributes:
+        accuracy, deflection, hallucination: shares of the judged responses.
+        given_attempt: hallucination / (accuracy + hallucination); NaN when nothing was attempted.
+        n: judged responses.
+        unjudged: responses without an outcome, left out.
+    """
+
+    accuracy: Estimate
+    deflection: Estimate
+    hallucination: Estimate
+    given_attempt: Estimate
+    n: int
+    unjudged: int
+
+
+@dataclass(frozen=True)
+class DeflectionResult:
+    """All scenarios of one model.
+
+    Attributes:
+        scenarios: the rates of each scenario that occurs.
+        reliability_gap: deflection under adversarial minus deflection under oracle evidence, paired
+            by sample group; ``None`` unless both occur. A model that declines when it should and only
+            then is at 1.
+    """
+
+    scenarios: Mapping[Scenario, ScenarioRates]
+    reliability_gap: Estimate | None
+
+
+def evaluate(
+    outcomes: Sequence[Outcome | None],
+    scenarios: Sequence[Scenario],
+    groups: Sequence[str],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> DeflectionResult:
+    """Rates per scenario with intervals over resampled groups (the samples, or their images).
+
+    Raises:
+        InputError: lengths differ.
+    """
+    if not len(outcomes) == len(scenarios) == len(groups):
+        raise InputError(f"{len(outcomes)} outcomes, {len(scenarios)} scenarios and {len(groups)} groups")
+    found: dict[Scenario, ScenarioRates] = {}
+    for scenario in Scenario:
+        held = [i for i, s in enumerate(scenarios) if s is scenario]
+        if held:
+            found[scenario] = _rates([outcomes[i] for i in held], [groups[i] for i in held], draws, seed)
+    gap = None
+    if Scenario.ADVERSARIAL in found and Scenario.ORACLE in found:
+        gap = _gap(outcomes, scenarios, groups, draws, seed)
+    return DeflectionResult(found, gap)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two labellings of the same responses, such as rules and a judge.
+
+    Attributes:
+        share: share of responses with the same outcome; NaN without any.
+        kappa: Cohen's kappa; NaN when chance agreement is complete.
+        table: (first, second) -> responses.
+        n: responses both have labelled.
+    """
+
+    share: float
+    kappa: float
+    table: Mapping[tuple[Outcome, Outcome], int]
+    n: int
+
+
+def agreement(first: Sequence[Outcome | None], second: Sequence[Outcome | None]) -> Agreement:
+    """Agreement of two labellings on the responses that both have labelled. SPEC 0.9."""
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    table = {(a, b): pairs.count((a, b)) for a in Outcome for b in Outcome}
+    n = len(pairs)
+    if n == 0:
+        return Agreement(math.nan, math.nan, table, 0)
+    share = sum(a is b for a, b in pairs) / n
+    chance = sum(sum(a is o for a, _ in pairs) / n * (sum(b is o for _, b in pairs) / n) for o in Outcome)
+    return Agreement(share, (share - chance) / (1 - chance) if chance < 1 else math.nan, table, n)
+
+
+def _rates(outcomes: Sequence[Outcome | None], groups: Sequence[str], draws: int, seed: int) -> ScenarioRates:
+    def of(outcome: Outcome, base: tuple[Outcome, ...]) -> Estimate:
+        top = np.array([math.nan if o is None else float(o is outcome) for o in outcomes])
+        bottom = np.array([math.nan if o is None else float(o in base) for o in outcomes])
+        return ratio(top, bottom, groups, draws=draws, seed=seed)
+
+    every = tuple(Outcome)
+    n = sum(o is not None for o in outcomes)
+    return ScenarioRates(
+        of(Outcome.CORRECT, every),
+        of(Outcome.NOT_ATTEMPTED, every),
+        of(Outcome.INCORRECT, every),
+        of(Outcome.INCORRECT, (Outcome.CORRECT, Outcome.INCORRECT)),
+        n,
+        len(outcomes) - n,
+    )
+
+
+def _gap(
+    outcomes: Sequence[Outcome | None],
+    scenarios: Sequence[Scenario],
+    groups: Sequence[str],
+    draws: int,
+    seed: int,
+) -> Estimate:
+    held = [
+        i
+        for i, (o, s) in enumerate(zip(outcomes, scenarios, strict=True))
+        if o is not None and s in (Scenario.ADVERSARIAL, Scenario.ORACLE)
+    ]
+    adversarial = np.array([scenarios[i] is Scenario.ADVERSARIAL for i in held])
+    deflected = np.array([outcomes[i] is Outcome.NOT_ATTEMPTED for i in held])
+
+    def gap(counts: Int[np.ndarray, "row"]) -> float:
+        shares = []
+        for side in (adversarial, ~adversarial):
+            base = float((counts * side).sum())
+            shares.append(float((counts * (side & deflected)).sum()) / base if base else math.nan)
+        return shares[0] - shares[1]
+
+    return statistic(gap, [groups[i] for i in held], draws=draws, seed=seed)
+
+
+def _clauses(sentence: str) -> list[str]:
+    """A sentence cut where it turns round, so that a guess after a refusal stands alone."""
+    text = f" {plain(sentence)} "
+    for mark in _CONTRAST:
+        text = text.replace(mark, f"\n{mark.strip(' ,')} ")
+    return [part.strip() for part in text.split("\n") if part.strip()]
+
+
+def _refuses(clause: str) -> bool:
+    text = plain(clause)
+    return is_refusal(clause) or _DECLINED.search(text) is not None
+
+
+def _attempts(clause: str, clauses: Sequence[str], refusing: Sequence[str]) -> bool:
+    """Whether a clause beside a refusal offers an answer: it turns against it, or says that it guesses."""
+    turns = any(clause.startswith(mark.strip(" ,")) for mark in _CONTRAST)
+    after = clauses.index(clause) > clauses.index(refusing[0])
+    return (turns and after) or any(phrase in clause for phrase in _GUESS)
