@@ -181,7 +181,8 @@ def _html_heading(table: Table, i: int) -> Html:
         support = tag("span", f"n = {counts[0]:,}", class_="n")
     else:
         support = tag("span", f"n = {counts[0]:,}-{counts[-1]:,}", class_="n")
-    return tag("th", heading(column), support, scope="col", title=column.about or None)
+    kind = "digest" if column.key == DIGEST else None
+    return tag("th", heading(column), support, scope="col", title=column.about or None, class_=kind)
 
 
 def _html_cell(cell: Cell, column: Column, first: bool) -> Html:
@@ -189,7 +190,7 @@ def _html_cell(cell: Cell, column: Column, first: bool) -> Html:
         return tag("th", str(cell), scope="row")
     if not isinstance(cell, Estimate):
         if column.key == DIGEST:
-            return tag("td", tag("code", plain(cell, column)), title=str(cell))
+            return tag("td", tag("code", plain(cell, column)), title=str(cell), class_="digest")
         return tag("td", plain(cell, column), class_="num" if isinstance(cell, int | float) else None)
     if math.isnan(cell.value):
         why = cell.reason or "missing"

@@ -92,6 +92,8 @@ def report(run: Path, *, detector: str | None = None, mix: str | None = None) ->
         for figure in section.figures
     )
     model = str(evaluation.provenance.get("model", "a vision-language model"))
+    if Path(model).is_absolute():
+        model = Path(model).name
     write_page(
         run / "report.html",
         f"Which mentions to doubt: {model}",
@@ -208,8 +210,10 @@ def _images(run: Path) -> Path:
     named = read_json(job).get("images") if job.is_file() else None
     if not isinstance(named, str):
         return run / "images"
-    # as the job says it: absolute, inside the run, or from where the command was given
-    return run / named if (run / named).is_dir() else Path(named)
+    # as the job says it: inside the run, absolute or from where the command was given; a run folder
+    # that has moved keeps what it holds
+    candidates = (run / named, Path(named), run / "images")
+    return next((path for path in candidates if path.is_dir()), run / "images")
 
 
 def _counts(run: Path, evaluation: Evaluation, labels: LabelSet) -> dict[str, Any]:

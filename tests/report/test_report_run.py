@@ -211,3 +211,15 @@ def test_the_command_prints_the_table_and_the_page(full_run: Path) -> None:
         r for r in evaluation.records if (r.detector, r.mix, r.measure) == ("hidden_mid", "30", "auroc")
     )
     assert f"{one.value:.3f}" in done.output
+
+
+def test_a_run_that_moved_keeps_its_pictures_and_shows_no_path_in_its_title(
+    run_folder: Path, parse: Any
+) -> None:
+    (run_folder / "job.json").write_text(json.dumps({"images": "runs/gone/images"}))
+    value = json.loads((run_folder / "evaluation.json").read_text())
+    value["provenance"]["model"] = "/somewhere/models/toy-7b"
+    (run_folder / "evaluation.json").write_text(json.dumps(value))
+    page = report(run_folder).page.read_text()
+    assert page.count("data:image/png") > 5
+    assert parse(page).words("title") == "Which mentions to doubt: toy-7b"

@@ -20,6 +20,9 @@ from probekit.report.figures.canvas import (
     literal,
 )
 
+CLOSE = 0.5
+"""Start of the axes from which curves of equal F1 stand twice as dense."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -49,26 +52,35 @@ def scatter_figure(frame: Frame, groups: Sequence[Point], *, diagonal: bool = Fa
     return Figure(frame, draw, height=HEIGHT + 0.25)
 
 
-def iso_f1_figure(frame: Frame, groups: Sequence[Point]) -> Figure:
-    """Recall (horizontal) and precision (vertical), shares, over curves of F1 = 0.1 to 0.9."""
+def iso_f1_figure(frame: Frame, groups: Sequence[Point], *, start: float = 0.0) -> Figure:
+    """Recall (horizontal) and precision (vertical), shares, over curves of equal F1.
+
+    Args:
+        frame: title, axis labels, caption.
+        groups: points, told apart by colour and marker.
+        start: where both axes begin; they end at one.
+    """
     kept = tuple(groups)
 
     def draw(axes: Any) -> None:
-        for f1 in (0.2, 0.4, 0.6, 0.8, 0.9):
-            recall = np.linspace(f1 / (2 - f1), 1.0, 100)
-            precision = f1 * recall / (2 * recall - f1)
-            axes.plot(recall, precision, color=GRID, linewidth=1.0, zorder=1)
+        for f1 in np.arange(1, 20) / 20 if start >= CLOSE else np.arange(1, 10) / 10:
+            at_full_recall = f1 / (2 - f1)
+            if at_full_recall < start:
+                continue
+            recall = np.linspace(f1 / (2 - f1) + 1e-9, 1.0, 200)
+            axes.plot(recall, f1 * recall / (2 * recall - f1), color=GRID, linewidth=1.0, zorder=1)
             axes.annotate(
-                f"F1 {f1:.1f}",
-                (1.0, f1 / (2 - f1)),
+                f"F1 {f1:.2g}",
+                (1.0, at_full_recall),
                 xytext=(3, -3),
                 textcoords="offset points",
                 fontsize=8,
                 annotation_clip=False,
             )
+        axes.grid(visible=False)
         _points(axes, kept, size=38.0, alpha=0.95)
-        axes.set_xlim(0, 1.0)
-        axes.set_ylim(0, 1.02)
+        axes.set_xlim(start, 1.0)
+        axes.set_ylim(start, 1.0)
         legend_below(axes, len(kept))
 
     return Figure(frame, draw, height=HEIGHT + 0.6)

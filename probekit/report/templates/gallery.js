@@ -35,7 +35,7 @@
       const article = document.getElementById(`caption-${id.split("-")[0]}`);
       doubt.set(article, Math.max(doubt.get(article), order));
       seen.get(article).add(verdict);
-      if (verdict !== "UNSCORED") ranked.push([order, id, mention, packed]);
+      if (verdict !== "UNSCORED") ranked.push([order, id, mention, packed, article]);
       for (const element of article.querySelectorAll(`[data-m="${id}"]`)) {
         if (element.localName === "mark") {
           element.className = `m d${Math.max(level, 0)} v-${verdict.toLowerCase()}`;
@@ -57,8 +57,8 @@
       visible += article.hidden ? 0 : 1;
     }
     document.getElementById("gallery-count").textContent = `${visible} shown`;
-    ranked.sort((a, b) => b[0] - a[0]);
-    doubts.replaceChildren(...ranked.slice(0, data.doubts).map(([, id, mention, packed]) => {
+    const listed = ranked.filter((item) => !item[4].hidden).sort((a, b) => b[0] - a[0]);
+    doubts.replaceChildren(...listed.slice(0, data.doubts).map(([, id, mention, packed]) => {
       const row = document.createElement("tr");
       const link = document.createElement("a");
       const strong = document.createElement("strong");
