@@ -23,14 +23,14 @@ def digests(path: Path) -> Written:
     values: dict[str, str] = {}
     parts: dict[str, str] = {}
     plain: dict[str, tuple[int, int]] = {}
-    for name in names(path):
-        with _open(path) as file:
-            place = place_in_file(file[name])
-        if place is not None:
-            plain[name] = place
-        stored = read(path, name)
-        values[name] = value_digest(stored.values)
-        parts[name] = array_digest(stored, values[name])
+    with _open(path) as file:
+        for name, dataset in _datasets(file).items():
+            place = place_in_file(dataset)
+            if place is not None:
+                plain[name] = place
+            stored = _stored(dataset)
+            values[name] = value_digest(stored.values)
+            parts[name] = array_digest(stored, values[name])
     with path.open("rb") as raw:
         return Written(file_digest(raw.fileno(), plain, values), combine(parts))
 
@@ -41,26 +41,20 @@ def names(path: Path) -> tuple[str, ...]:
         return tuple(sorted(_datasets(file)))
 
 
-def read(path: Path, name: str) -> Stored:
-    """Read one array and nothing else.
+def read(path: Path, *names: str) -> dict[str, Stored]:
+    """Read the named arrays and nothing else.
 
     Raises:
         StoreError: the file is missing, damaged, or has no such array.
     """
     with _open(path) as file:
-        if name not in file:
-            raise StoreError(f"no array {name!r}", where=str(path), hint=_REBUILD)
-        dataset = file[name]
-        kind = str(dataset.attrs[KIND])
-        return Stored(dataset[()], kind, dataset.compression is not None)
+        return {name: _stored(_find(file, path, name)) for name in names}
 
 
 def blocks(path: Path, name: str, rows: int) -> Iterator[Stored]:
     """Read an array in blocks of its leading axis, so that it need not fit in memory."""
     with _open(path) as file:
-        if name not in file:
-            raise StoreError(f"no array {name!r}", where=str(path), hint=_REBUILD)
-        dataset = file[name]
+        dataset = _find(file, path, name)
         for start in range(0, len(dataset), rows):
             yield Stored(dataset[start : start + rows], str(dataset.attrs[KIND]), False)
 
@@ -90,6 +84,16 @@ def _open(path: Path) -> Iterator[Any]:
             yield file
         except (OSError, KeyError, RuntimeError, ValueError) as error:
             raise StoreError(f"the file is damaged: {error}", where=str(path), hint=_REBUILD) from None
+
+
+def _find(file: Any, path: Path, name: str) -> Any:
+    if name not in file:
+        raise StoreError(f"no array {name!r}", where=str(path), hint=_REBUILD)
+    return file[name]
+
+
+def _stored(dataset: Any) -> Stored:
+    return Stored(dataset[()], str(dataset.attrs[KIND]), dataset.compression is not None)
 
 
 def _datasets(file: Any) -> dict[str, Any]:

@@ -61,43 +61,45 @@ def sync_folder(folder: Path) -> None:
 
 
 class _Sink:
-    """File object under HDF5 that keeps a write error for later.
+    """File object under HDF5 that keeps an error for later.
 
-    HDF5 does not recover when its own write fails: the file can no longer be closed. Here it never
-    learns of the failure, and the error is raised once the file is closed.
+    HDF5 does not recover when its own write fails: the file can no longer be closed, and an exception
+    in one of these methods may end the process. Here it never learns of the failure, which is raised
+    once the file is closed.
     """
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: BinaryIO) -> None:
         self.raw = raw
-        self.error: OSError | None = None
+        self.error: BaseException | None = None
 
-    def write(self, data: memoryview) -> int:
+    def write(self, data: Any) -> int:
         left = memoryview(data)
+        size = len(left)
         try:
             while len(left):
                 left = left[self.raw.write(left) :]
-        except OSError as error:
+        except BaseException as error:
             self.error = self.error or error
-        return len(data)
+        return size
 
     def truncate(self, size: int) -> int:
         try:
-            return int(self.raw.truncate(size))
-        except OSError as error:
+            return self.raw.truncate(size)
+        except BaseException as error:
             self.error = self.error or error
             return size
 
     def read(self, size: int) -> bytes:
-        return bytes(self.raw.read(size))
+        return self.raw.read(size)
 
-    def readinto(self, data: memoryview) -> int:
-        return int(self.raw.readinto(data))
+    def readinto(self, data: Any) -> int:
+        return int(self.raw.readinto(data))  # type: ignore[attr-defined]
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return int(self.raw.seek(offset, whence))
+        return self.raw.seek(offset, whence)
 
     def tell(self) -> int:
-        return int(self.raw.tell())
+        return self.raw.tell()
 
     def flush(self) -> None:
         pass

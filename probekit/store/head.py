@@ -28,10 +28,12 @@ def logits(entry: OnceEntry, states: Float32[np.ndarray, "row dim"]) -> Float32[
         raise StoreError("the head holds no 'weight'", where=str(entry.file))
 
     def number(name: str) -> np.float32 | None:
-        return np.float32(hdf5.read(entry.file, name).decoded().reshape(-1)[0]) if name in held else None
+        return (
+            np.float32(hdf5.read(entry.file, name)[name].decoded().reshape(-1)[0]) if name in held else None
+        )
 
     scale, cap = number("scale"), number("softcap")
-    bias = hdf5.read(entry.file, "bias").decoded().astype(np.float32) if "bias" in held else None
+    bias = hdf5.read(entry.file, "bias")["bias"].decoded().astype(np.float32) if "bias" in held else None
     parts: list[np.ndarray] = []
     start = 0
     for block in hdf5.blocks(entry.file, "weight", _WORDS):

@@ -41,6 +41,8 @@ def load(path: Path) -> dict[int, Entry]:
     entries: dict[int, Entry] = {}
     data = file.read_bytes()
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+        if not line.strip():
+            continue
         try:
             value = json.loads(line)
             entry = Entry(

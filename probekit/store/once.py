@@ -69,4 +69,5 @@ def find(path: Path, name: str) -> OnceEntry:
 
 def read(entry: OnceEntry) -> dict[str, np.ndarray]:
     """All arrays of an entry; reduced precision comes back as float32."""
-    return {name: hdf5.read(entry.file, name).decoded() for name in hdf5.names(entry.file)}
+    arrays = hdf5.read(entry.file, *hdf5.names(entry.file))
+    return {name: stored.decoded() for name, stored in arrays.items()}

@@ -50,12 +50,14 @@ def datasets(
 
 def read_rows(file: Path) -> RowTable:
     """The row table of a shard file."""
-    return RowTable(**{name: _decoded_column(file, name) for name in COLUMNS})
+    stored = hdf5.read(file, *(ROWS + name for name in COLUMNS))
+    return RowTable(**{name: _decoded_column(file, name, stored[ROWS + name].values) for name in COLUMNS})
 
 
 def read_capture(file: Path, capture: Capture) -> Shaped[np.ndarray, "row ..."]:
     """One capture of a shard file; reduced precision comes back as float32."""
-    return hdf5.read(file, CAPTURES + capture.key).decoded()
+    name = CAPTURES + capture.key
+    return hdf5.read(file, name)[name].decoded()
 
 
 def _column(name: str, values: np.ndarray) -> Stored:
@@ -68,8 +70,7 @@ def _column(name: str, values: np.ndarray) -> Stored:
     return Stored.of(np.array([text.encode() for text in texts] or [b""], "S")[: len(texts)], compress=True)
 
 
-def _decoded_column(file: Path, name: str) -> np.ndarray:
-    values = hdf5.read(file, ROWS + name).values
+def _decoded_column(file: Path, name: str, values: np.ndarray) -> np.ndarray:
     if name not in TEXT_COLUMNS:
         return values
     try:

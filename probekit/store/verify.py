@@ -110,8 +110,8 @@ def _store(store: Store) -> Iterator[Finding]:
     for capture, alive in layers.items():
         dead = [str(layer) for layer in np.flatnonzero(~alive)]
         if dead:
-            what = "zero in every row" if alive.ndim == 0 else f"layer {', '.join(dead)} is zero in every row"
-            yield Finding(f"{store.path}, {capture.key}", what)
+            which = f"layer {', '.join(dead)} is " if "layer" in capture.axes else ""
+            yield Finding(f"{store.path}, {capture.key}", f"{which}zero in every row")
     for kept in once.load(store.path).values():
         try:
             yield from _bytes(kept.file, kept.sha256, kept.content)
@@ -142,7 +142,8 @@ def _keys(file: Path, rows: RowTable, entry: Entry, places: dict[RowKey, str]) -
 def _capture(
     store: Store, file: Path, rows: RowTable, capture: Capture, layers: dict[Capture, np.ndarray]
 ) -> Iterator[Finding]:
-    stored = hdf5.read(file, CAPTURES + capture.key)
+    name = CAPTURES + capture.key
+    stored = hdf5.read(file, name)[name]
     wanted = (len(rows), *row_shape(capture, store.header))
     if stored.values.shape != wanted:
         yield Finding(f"{file}, {capture.key}", f"shape {stored.values.shape}, expected {wanted}")
@@ -159,7 +160,7 @@ def _capture(
 def _alive(capture: Capture, stored: Stored) -> np.ndarray:
     """Which layers hold anything but zeros; without a layer axis, one answer."""
     if "layer" not in capture.axes:
-        return np.array(bool(magnitude_bits(stored)[0].any()))
+        return np.array([magnitude_bits(stored)[0].any()])
     axis = 1 + capture.axes.index("layer")
     other = tuple(i for i in range(stored.values.ndim) if i != axis)
     alive: np.ndarray = (stored.values != 0).any(axis=other)
