@@ -1,8 +1,11 @@
 """A model's answers to yes/no questions, joined to them by question id."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
 
 from probekit.benchmarks.pope import PopeQuestions
 from probekit.errors import InputError
@@ -21,29 +24,36 @@ class PopeAnswers:
         sha256: digest of its bytes.
         texts: what the model wrote.
         token_ids: generated ids of each answer; ``None`` where the file has none.
-        places: place of each answer among the lines of the file that hold one, from 0; rows of arrays
-            saved beside the file are in that order.
+        rows: answers in the file.
+        places: place of each answer among them, from 0; arrays saved beside the file have a row for
+            each answer in that order.
+        numbers: further columns that were asked for, NaN where a line has null or nothing.
     """
 
     path: str
     sha256: str
     texts: tuple[str, ...]
     token_ids: tuple[tuple[int, ...] | None, ...]
+    rows: int
     places: tuple[int, ...]
+    numbers: Mapping[str, Float[np.ndarray, "question"]]
 
     def __len__(self) -> int:
         return len(self.texts)
 
 
-def load_answers(path: Path, questions: PopeQuestions) -> PopeAnswers:
+def load_answers(path: Path, questions: PopeQuestions, columns: Sequence[str] = ()) -> PopeAnswers:
     """Read JSON Lines of ``question_id`` and ``answer`` (or ``text``), in any order.
 
     ``token_ids`` is kept; ``image`` and ``label`` are compared with the question's when given; answers
     to questions that the exclusion list took out are passed over.
 
+    Args:
+        columns: names of numbers to keep from each line, such as an external image-text score.
+
     Raises:
         InputError: a question has no answer or two, an answer has no question, or an answer was given
-            to another picture or label; ids, file and line are named.
+            to another picture or label, or a column is nowhere; ids, file and line are named.
     """
     wanted = {question.question_id: question for question in questions}
     passed_over = set(questions.excluded)
@@ -94,7 +104,9 @@ def load_answers(path: Path, questions: PopeQuestions) -> PopeAnswers:
         sha256=sha256(path),
         texts=tuple(row["answer"] for _, _, row in rows),
         token_ids=tuple(_ids(row, f"{path}, line {line}") for line, _, row in rows),
+        rows=len(found),
         places=tuple(place for _, place, _ in rows),
+        numbers={name: _numbers(name, rows, str(path)) for name in columns},
     )
 
 
@@ -105,6 +117,20 @@ def _ids(row: Json, where: str) -> tuple[int, ...] | None:
     if not isinstance(ids, list) or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
         raise InputError("token_ids is not a list of whole numbers", where=where)
     return tuple(ids)
+
+
+def _numbers(name: str, rows: Sequence[tuple[int, int, Json]], path: str) -> Float[np.ndarray, "question"]:
+    if not any(name in row for _, _, row in rows):
+        raise InputError(f"no line has a column {name!r}", where=path)
+    values = np.full(len(rows), np.nan)
+    for at, (line, _, row) in enumerate(rows):
+        value = row.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise InputError(f"{name} {value!r} is not a number", where=f"{path}, line {line}")
+        values[at] = value
+    return values
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from probekit.benchmarks.yesno import NO, UNKNOWN, YES, Answer
 from probekit.errors import InputError
+from probekit.readouts.distribution import log_normalizer
 from probekit.readouts.forms import ALL_FORMS, ANSWER_PREFIX, derive_forms, left_out, require_both, sequences
 from probekit.readouts.readings import Readings
 from probekit.readouts.tokenizer import Tokenizer
@@ -77,11 +78,11 @@ class MassReadout:
                 where=f"readout dynamic_mass_lower_bound, tokenizer {self.source}",
                 hint="Use dynamic_mass, with the log-probabilities of continuations, or string_parse.",
             )
-        first = log_softmax(logits)
+        first = _NextToken.of(logits)
         columns = np.full((len(logits), len(self.sequences)), -np.inf)
         for column, ids in enumerate(self.sequences):
             if single[column]:
-                columns[:, column] = _column(first, ids[0], self.source)
+                columns[:, column] = first.log_probability(ids[0], self.source)
         return self._decide("dynamic_mass_lower_bound", columns, single, allow_uncovered)
 
     def _decide(
@@ -130,7 +131,7 @@ def sequence_log_probabilities(
     Raises:
         InputError: a sequence has several tokens and no ``continuation`` is given.
     """
-    known: dict[tuple[int, ...], np.ndarray] = {(): log_softmax(first)}
+    known: dict[tuple[int, ...], _NextToken] = {(): _NextToken.of(first)}
     columns = []
     for ids in wanted:
         total = np.zeros(len(first))
@@ -143,27 +144,28 @@ def sequence_log_probabilities(
                         where="readout dynamic_mass",
                         hint="Give the logits after its first tokens, or use dynamic_mass_lower_bound.",
                     )
-                known[prefix] = log_softmax(continuation(prefix))
-            total = total + _column(known[prefix], token, "")
+                known[prefix] = _NextToken.of(continuation(prefix))
+            total = total + known[prefix].log_probability(token, "")
         columns.append(total)
     return np.stack(columns, axis=1)
 
 
-def log_softmax(
-    logits: Float[np.ndarray, "question vocabulary"],
-) -> Float[np.ndarray, "question vocabulary"]:
-    """Log-probabilities (nats) in float64; a row with NaN is NaN throughout."""
-    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+@dataclass(frozen=True)
+class _NextToken:
+    """Logits with what turns them into log-probabilities."""
 
+    logits: Float[np.ndarray, "question vocabulary"]
+    normalizer: Float[np.ndarray, "question"]
 
-def _column(
-    values: Float[np.ndarray, "question vocabulary"], token: int, source: str
-) -> Float[np.ndarray, "question"]:
-    if token >= values.shape[1]:
-        raise InputError(
-            f"id {token} lies outside a vocabulary of {values.shape[1]}",
-            where=f"tokenizer {source}" if source else "readout dynamic_mass",
-            hint="The logits and the tokenizer are not of one model.",
-        )
-    return values[:, token]
+    @classmethod
+    def of(cls, logits: Float[np.ndarray, "question vocabulary"]) -> "_NextToken":
+        return cls(logits, log_normalizer(logits))
+
+    def log_probability(self, token: int, source: str) -> Float[np.ndarray, "question"]:
+        if token >= self.logits.shape[1]:
+            raise InputError(
+                f"id {token} lies outside a vocabulary of {self.logits.shape[1]}",
+                where=f"tokenizer {source}" if source else "readout dynamic_mass",
+                hint="The logits and the tokenizer are not of one model.",
+            )
+        return np.asarray(self.logits[:, token].astype(np.float64) - self.normalizer)

@@ -114,14 +114,3 @@ def tune(
         corrected=score(test_labels, after, test_images, draws=draws, seed=seed),
         gain=difference(test_labels, before, after, test_images, draws=draws, seed=seed),
     )
-
-
-def iso_f1(f1: float, points: int = 50) -> tuple[tuple[float, float], ...]:
-    """Points (recall, precision) of equal F1, for the plane of precision against recall.
-
-    Precision is f r / (2 r - f), which is at most 1 from r = f / (2 - f) on.
-    """
-    if not 0 < f1 < 1:
-        raise InputError(f"an F1 of {f1} has no curve")
-    recalls = np.linspace(f1 / (2 - f1), 1.0, points)
-    return tuple((float(r), float(f1 * r / (2 * r - f1))) for r in recalls)

@@ -190,12 +190,14 @@ class CertaintyWeighting:
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple["CertaintyWeighting", ...]:
-        """The paper's strengths 1 and 1.5 and their neighbours, in both forms; z from calibration."""
+        """The paper's strengths 1 and 1.5, and shares of the usual gap, in both forms; z from calibration."""
         certainty = _column(evidence.certainty, "certainty", cls.name)
         known = certainty[~np.isnan(certainty)]
         mean = float(known.mean()) if len(known) else 0.0
         sd = float(known.std()) if len(known) and known.std() > 0 else 1.0
-        strengths = (0.25, 0.5, 1.0, 1.5, 2.0, 4.0)
+        gaps = np.abs(evidence.gap[~np.isnan(evidence.gap)])
+        usual = float(np.median(gaps)) if len(gaps) else 0.0
+        strengths = (1.0, 1.5, *(share * usual for share in (0.25, 0.5, 1.0, 2.0)))
         return (
             cls(0.0, mean, sd),
             *(cls(beta, mean, sd, only) for only in (True, False) for beta in strengths),

@@ -1,13 +1,11 @@
 """Corrections decide by their rule, need their column, and are tuned on calibration pictures only."""
 
-import math
-
 import numpy as np
 import pytest
 
 from probekit.errors import InputError, UnservedError
 from probekit.metrics.pope import confusion
-from probekit.scores.correction_tuning import calibration_images, iso_f1, tune
+from probekit.scores.correction_tuning import calibration_images, tune
 from probekit.scores.corrections import (
     BASELINE,
     CORRECTIONS,
@@ -154,12 +152,3 @@ def test_bad_splits_and_kinds_are_refused() -> None:
     with pytest.raises(InputError, match="1 pictures"):
         calibration_images(["a", "a"])
     assert calibration_images(["a", "b"], 0.01) < {"a", "b"}
-
-
-def test_iso_curves_keep_their_f1() -> None:
-    for recall, precision in iso_f1(0.8221):
-        assert 2 * precision * recall / (precision + recall) == pytest.approx(0.8221)
-        assert 0 < precision <= 1 + 1e-12
-    assert math.isclose(iso_f1(0.5)[0][1], 1.0)
-    with pytest.raises(InputError):
-        iso_f1(1.0)
