@@ -39,6 +39,7 @@ TRAINING_SEEDS = 2**40
 """Scenes from this seed on are for training; smaller seeds are free for everything else."""
 
 Task = Literal["caption", "presence", "place", "list"]
+Stage = Literal["joint", "polish"]
 
 _HEDGE_WORDS = (" may", " possibly", " Perhaps", " What", " might", " could")
 _YES_NO_WEIGHT, _CONTENT_WEIGHT = 4.0, 2.5
@@ -95,10 +96,14 @@ def draw_pool(images: int) -> Pool:
 
 
 class Sampler:
-    """Makes the batch of any step from nothing but the settings, the pool and the step's number."""
+    """Makes the batch of any step from nothing but the settings, the pool, the stage's name and
+    the step's number."""
 
-    def __init__(self, settings: Settings, pool: Pool, tokenizer: PreTrainedTokenizerFast) -> None:
+    def __init__(
+        self, settings: Settings, pool: Pool, tokenizer: PreTrainedTokenizerFast, stage: Stage
+    ) -> None:
         self.settings = settings
+        self.stage = stage
         self.pool = pool
         self.tokenizer = tokenizer
         self.image_text = IMAGE * PATCHES**2
@@ -122,8 +127,8 @@ class Sampler:
 
     def _group(self, group: int) -> list[Batch]:
         settings = self.settings
-        rng = random.Random(f"{settings.seed} joint {group}")
-        late = 4 * group >= settings.anneal_at * settings.joint_steps
+        rng = random.Random(f"{settings.seed} {self.stage} {group}")
+        late = self.stage == "polish" or 4 * group >= settings.anneal_at * settings.joint_steps
         place, listing = settings.late_tasks if late else settings.early_tasks
         presence = settings.questions_share
         task: Task = rng.choices(

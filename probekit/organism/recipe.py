@@ -17,7 +17,7 @@ from probekit.organism.alignment import PatchLoss, match_scale, mirror, vision_b
 from probekit.organism.card import write_card
 from probekit.organism.checkpoints import Progress
 from probekit.organism.evaluate import evaluate
-from probekit.organism.examples import IGNORED, Pool, Sampler, draw_pool, normalise
+from probekit.organism.examples import IGNORED, Pool, Sampler, Stage, draw_pool, normalise
 from probekit.organism.model import make_model, project_images
 from probekit.organism.settings import Settings
 from probekit.organism.shipping import export
@@ -135,10 +135,10 @@ def vision_stage(run: Run) -> bool:
     return True
 
 
-def joint_stage(run: Run) -> bool:
+def language_stage(run: Run, stage: Stage, steps: int, peak: float) -> bool:
     """Train the whole model on captions and questions, patches still tied to words."""
     settings, model, pool = run.settings, run.model, run.scenes()
-    sampler = Sampler(settings, pool, run.tokenizer)
+    sampler = Sampler(settings, pool, run.tokenizer, stage)
     tower = list(model.model.vision_tower.parameters())
     known = {id(p) for p in tower}
     rest = [p for p in model.parameters() if id(p) not in known]
@@ -187,7 +187,7 @@ def joint_stage(run: Run) -> bool:
 
     handle = model.model.multi_modal_projector.register_forward_hook(keep)
     try:
-        done = run.loop("joint", settings.joint_steps, optimizer, settings.joint_rate, advance)
+        done = run.loop(stage, steps, optimizer, peak, advance)
     finally:
         handle.remove()
     run.save(optimizer)
@@ -222,8 +222,14 @@ def train(
     run.model.train()
     if run.progress.stage == "vision" and not vision_stage(run):
         return None
-    if not joint_stage(run):
-        return None
+    languages: tuple[tuple[Stage, int, float], ...] = (
+        ("joint", chosen.joint_steps, chosen.joint_rate),
+        ("polish", chosen.polish_steps, chosen.polish_rate),
+    )
+    for stage, steps, peak in languages:
+        passed = stage == "joint" and run.progress.stage == "polish"
+        if not passed and not language_stage(run, stage, steps, peak):
+            return None
     folder = export(run.model, run.tokenizer, out / "model")
     if card_images:
         write_card(folder, chosen, evaluate(folder, card_images), run.progress.curve)

@@ -14,6 +14,7 @@ class Settings:
     teaches each patch its category, column and kind in the language model's own word vectors;
     the joint stage trains the whole model on captions and questions. Listing and locating tasks
     make up `early_tasks` of the samples until `anneal_at` of the joint steps, `late_tasks` after.
+    The polish stage goes on like the end of the joint stage, from a lower peak rate.
     """
 
     seed: int = 0
@@ -25,6 +26,8 @@ class Settings:
     batch: int = 32
     turns: int = 5
     joint_rate: float = 1.5e-3
+    polish_steps: int = 1500
+    polish_rate: float = 8e-4
     tower_rate_share: float = 0.2
     weight_decay: float = 0.05
     patch_loss_share: float = 0.15

@@ -18,7 +18,8 @@ TINY = Settings(
     images=24,
     vision_steps=3,
     vision_batch=4,
-    joint_steps=6,
+    joint_steps=4,
+    polish_steps=2,
     batch=2,
     turns=2,
     checkpoint_every=2,
@@ -44,7 +45,7 @@ def _weights(folder: Path | None) -> dict[str, torch.Tensor]:
 def test_resuming_changes_nothing(tmp_path: Path) -> None:
     whole = recipe.train(tmp_path / "whole", settings=TINY, card_images=0)
     broken = tmp_path / "broken"
-    for stop in (1, 3, 2):
+    for stop in (1, 3, 2, 2):
         assert recipe.train(broken, settings=TINY, stop_at=stop, card_images=0) is None
     resumed = recipe.train(broken, settings=TINY, card_images=0)
     first, second = _weights(whole), _weights(resumed)
@@ -75,7 +76,10 @@ def test_other_settings_do_not_resume(tmp_path: Path) -> None:
 
 def test_batches_depend_on_the_step_alone(tokenizer: PreTrainedTokenizerFast) -> None:
     pool = draw_pool(TINY.images)
-    forward, backward = Sampler(TINY, pool, tokenizer), Sampler(TINY, pool, tokenizer)
+    forward, backward = (
+        Sampler(TINY, pool, tokenizer, "joint"),
+        Sampler(TINY, pool, tokenizer, "joint"),
+    )
     for step, other in zip(range(6), reversed(range(6)), strict=True):
         forward.batch(step), backward.batch(other)
     for step in range(6):
@@ -85,7 +89,7 @@ def test_batches_depend_on_the_step_alone(tokenizer: PreTrainedTokenizerFast) ->
 
 
 def test_only_answers_are_learnt(tokenizer: PreTrainedTokenizerFast) -> None:
-    sampler = Sampler(TINY, draw_pool(2), tokenizer)
+    sampler = Sampler(TINY, draw_pool(2), tokenizer, "joint")
     ids, targets, weights = sampler.conversation([("Is it?", "Yes"), ("And?", "No")])
     learnt = tokenizer.decode([t for t in targets if t != IGNORED])
     assert learnt == " Yes</s> No</s>"
