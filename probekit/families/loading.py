@@ -91,6 +91,12 @@ class Vlm:
         """Id of the expanded image placeholder."""
         return self.family.image_token_id(self.config)
 
+    @property
+    def pad_token_id(self) -> int:
+        """Id that fills padded positions, which nothing attends to."""
+        pad = self.tokenizer.pad_token_id
+        return int(pad if pad is not None else self.tokenizer.eos_token_id or 0)
+
     def path_of(self, module: nn.Module) -> str:
         """Dotted path of a submodule of the model."""
         for path, found in self.model.named_modules():

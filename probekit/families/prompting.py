@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,31 @@ class PromptBatch:
 
     prompts: tuple[EncodedPrompt, ...]
     vision: Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class SharedBatch:
+    """Prompts of one batch over a few pictures, each picture prepared once.
+
+    Attributes:
+        prompts: one a text.
+        vision: inputs of the distinct pictures; the leading axis runs over pieces of pictures.
+        pieces: for each vision input, how many leading entries each picture has.
+        picture: which picture each text is about.
+    """
+
+    prompts: tuple[EncodedPrompt, ...]
+    vision: Mapping[str, torch.Tensor]
+    pieces: Mapping[str, tuple[int, ...]]
+    picture: tuple[int, ...]
+
+    def for_rows(self, texts: Sequence[int]) -> dict[str, torch.Tensor]:
+        """Vision inputs for rows that are about these texts' pictures, in that order."""
+        chosen = [self.picture[text] for text in texts]
+        if chosen == list(range(len(set(self.picture)))):
+            return dict(self.vision)
+        split = {key: value.split(list(self.pieces[key])) for key, value in self.vision.items()}
+        return {key: torch.cat([parts[number] for number in chosen]) for key, parts in split.items()}
 
 
 class Prompter:
@@ -149,6 +174,80 @@ class Prompter:
                 EncodedPrompt(tuple(tokens), groups, grids, {k: tuple(v) for k, v in types.items()})
             )
         return PromptBatch(tuple(prompts), dict(inputs))
+
+    def encode_shared(
+        self,
+        questions: Sequence[str],
+        keys: Sequence[str],
+        images: Sequence[Callable[[], Image.Image] | None],
+        *,
+        share: bool,
+    ) -> SharedBatch:
+        """Encode a batch in which texts may be about the same picture; each is opened and prepared once.
+
+        The first question about a picture goes through the processor. For the others its expanded
+        image tokens are put in place of the placeholder.
+
+        Args:
+            questions: one a text.
+            keys: identity of each text's picture; equal keys share it.
+            images: opens each text's picture; all are ``None`` in a pass without pictures.
+            share: whether to prepare equal pictures once; otherwise every text has its own.
+        """
+        if not share or images[0] is None:
+            keys = [str(number) for number in range(len(questions))]
+        first = {key: number for number, key in reversed(list(enumerate(keys)))}
+        order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        leaders = [first[key] for key in order]
+        opened = [[image()] if (image := images[number]) is not None else [] for number in leaders]
+        batch = self.encode([questions[number] for number in leaders], opened)
+        prompts = []
+        for number, key in enumerate(keys):
+            leader = batch.prompts[order[key]]
+            alike = questions[number] == questions[first[key]]
+            prompts.append(leader if alike else self._spliced(questions[number], leader))
+        return SharedBatch(
+            tuple(prompts), batch.vision, self._pieces(batch, len(leaders)), tuple(order[key] for key in keys)
+        )
+
+    def _spliced(self, question: str, leader: EncodedPrompt) -> EncodedPrompt:
+        """Another question about the leader's picture, its image tokens taken over."""
+        full, headless = self.text(question, len(leader.grids))
+        bos = self.vlm.tokenizer.bos_token
+        special = not (bos is not None and full.startswith(bos))
+        tokens = self.vlm.tokenizer(full, add_special_tokens=special)["input_ids"]
+        while len(tokens) > 1 and tokens[0] == tokens[1] == self.vlm.tokenizer.bos_token_id:
+            tokens = tokens[1:]
+        image = self.vlm.image_token_id
+        run = [place for place, word in enumerate(leader.ids) if word == image]
+        mark = [place for place, word in enumerate(tokens) if word == image]
+        if run and len(mark) != 1:
+            raise FamilyError("a prompt with one picture has not one placeholder", where=self.vlm.name)
+        if run:
+            tokens = tokens[: mark[0]] + list(leader.ids[run[0] : run[-1] + 1]) + tokens[mark[0] + 1 :]
+        groups = self._groups(tokens, self._header(full, headless, special=special))
+        types: dict[str, tuple[int, ...]] = {}
+        for key, values in leader.token_types.items():
+            marked = values[run[0]] if run else 0
+            types[key] = tuple(marked if word == image else 0 for word in tokens)
+        return EncodedPrompt(tuple(tokens), groups, leader.grids, types)
+
+    def _pieces(self, batch: PromptBatch, pictures: int) -> dict[str, tuple[int, ...]]:
+        """Leading entries of each vision input that belong to each picture."""
+        grid = batch.vision.get("image_grid_thw")
+        found = {}
+        for key, value in batch.vision.items():
+            if len(value) == pictures:
+                found[key] = (1,) * pictures
+            elif grid is not None and len(value) == int(grid.prod(-1).sum()):
+                found[key] = tuple(grid.prod(-1).tolist())
+            else:
+                raise FamilyError(
+                    f"cannot tell which part of {key!r} belongs to which picture",
+                    where=self.vlm.name,
+                    hint="Prefix sharing is not proven for this family.",
+                )
+        return found
 
     def _header(self, full: str, headless: str, *, special: bool) -> int:
         """Tokens of the assistant header: those after the longest common prefix of the two texts."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-import numpy as np
 import torch
 
 from probekit.errors import ProbekitError
-from probekit.forward.trace import Traced, Tracer
+from probekit.forward.trace import Tracer
+from probekit.forward.traced import Traced, merge
 from probekit.forward.work import Forced
 
 
@@ -19,7 +18,7 @@ def run_all(
     batches: Sequence[Sequence[int]],
     advance: Callable[[int], None] = lambda count: None,
 ) -> Traced:
-    """Trace ``texts`` batch by batch; results come in the order of the texts, not of the batches.
+    """Trace ``texts`` batch by batch; results come in the order of the texts.
 
     Args:
         tracer: of one model and one set of captures.
@@ -30,46 +29,23 @@ def run_all(
     Raises:
         ProbekitError: one text alone does not fit the device's memory; the sample is named.
     """
-    starts = np.cumsum([0, *(len(text.targets) for text in texts)])
-    order: list[int] = []
     pieces: list[Traced] = []
-    agreement: dict[int, tuple[int, int]] = {}
-    for batch in batches:
-        for part in _fitting(tracer, [texts[index] for index in batch]):
-            members = batch[: part.texts]
-            batch = batch[part.texts :]
-            pieces.append(part.traced)
-            order += [row for index in members for row in range(starts[index], starts[index + 1])]
-            if part.traced.agreement is not None:
-                agreement |= dict(zip(members, part.traced.agreement, strict=True))
-            advance(len(members))
-    inverse = torch.from_numpy(np.argsort(np.array(order)))
-    arrays = {key: torch.cat([piece.arrays[key] for piece in pieces])[inverse] for key in tracer.captures}
-    return replace(
-        pieces[0],
-        arrays=arrays,
-        prompt_tokens=np.concatenate([piece.prompt_tokens for piece in pieces])[inverse.numpy()],
-        image_tokens=np.concatenate([piece.image_tokens for piece in pieces])[inverse.numpy()],
-        agreement=tuple(agreement[index] for index in range(len(texts))) if agreement else None,
-    )
-
-
-class _Part:
-    def __init__(self, texts: int, traced: Traced) -> None:
-        self.texts, self.traced = texts, traced
-
-
-def _fitting(tracer: Tracer, texts: Sequence[Forced]) -> list[_Part]:
-    try:
-        return [_Part(len(texts), tracer.run(texts))]
-    except torch.OutOfMemoryError:
-        if len(texts) == 1:
-            raise ProbekitError(
-                "the text alone does not fit the device's memory",
-                where=f"sample {texts[0].example_id}",
-                hint="Use --quantization 4bit, another device, or fewer captures.",
-            ) from None
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    half = len(texts) // 2
-    return _fitting(tracer, texts[:half]) + _fitting(tracer, texts[half:])
+    order: list[Sequence[int]] = []
+    waiting = list(reversed(batches))
+    while waiting:
+        batch = waiting.pop()
+        try:
+            pieces.append(tracer.run([texts[index] for index in batch]))
+        except torch.OutOfMemoryError:
+            if len(batch) == 1:
+                raise ProbekitError(
+                    "the text alone does not fit the device's memory",
+                    where=f"sample {texts[batch[0]].example_id}",
+                    hint="Use --quantization 4bit, another device, or fewer captures.",
+                ) from None
+            half = len(batch) // 2
+            waiting += [batch[half:], batch[:half]]
+            continue
+        order.append(batch)
+        advance(len(batch))
+    return merge(pieces, order, [len(text.targets) for text in texts])

@@ -49,8 +49,12 @@ class Needs:
     window: int
 
     @classmethod
-    def of(cls, captures: Iterable[Capture], depth: int) -> Needs:
-        """Collect the needs of ``captures`` for a model of ``depth`` layers."""
+    def of(cls, captures: Iterable[Capture], depth: int, *, logits: bool = False) -> Needs:
+        """Collect the needs of ``captures`` for a model of ``depth`` layers.
+
+        Args:
+            logits: next-token logits are needed whatever the captures are.
+        """
         captures = tuple(captures)
         states: set[int] = set()
         for capture in captures:
@@ -71,7 +75,7 @@ class Needs:
             attention=any(isinstance(c, AttentionMass | AttentionGrid) for c in captures),
             own_rows=any(isinstance(c, AttentionMass | GroupCount) and c.read_at == "self" for c in captures),
             grid=next(iter(grids), None),
-            logits=any(isinstance(c, TokenStatistics) for c in captures),
+            logits=logits or any(isinstance(c, TokenStatistics) for c in captures),
             lens=any(isinstance(c, InternalConfidence) for c in captures),
             similarity=any(isinstance(c, ImageSimilarity) for c in captures),
             window=max(windows, default=1),

@@ -70,7 +70,7 @@ class Generator:
             top_p=None,
             top_k=None,
             repetition_penalty=1.0,
-            pad_token_id=self._pad,
+            pad_token_id=self.vlm.pad_token_id,
         )
         ends = self._ends
         results = []
@@ -82,11 +82,6 @@ class Generator:
         return tuple(results)
 
     @property
-    def _pad(self) -> int:
-        tokenizer = self.vlm.tokenizer
-        return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
-
-    @property
     def _ends(self) -> frozenset[int]:
         end = self.vlm.model.generation_config.eos_token_id
         if end is None:
@@ -96,7 +91,7 @@ class Generator:
     def _inputs(self, batch: PromptBatch) -> dict[str, torch.Tensor]:
         device, dtype = self.vlm.device, self.vlm.dtype
         shape = (len(batch.prompts), max(map(len, batch.prompts)))
-        ids, mask = torch.full(shape, self._pad), torch.zeros(shape, dtype=torch.long)
+        ids, mask = torch.full(shape, self.vlm.pad_token_id), torch.zeros(shape, dtype=torch.long)
         types = {key: torch.zeros(shape, dtype=torch.long) for key in batch.prompts[0].token_types}
         for row, prompt in enumerate(batch.prompts):
             ids[row, -len(prompt) :] = torch.tensor(prompt.ids)

@@ -33,6 +33,7 @@ class Forced:
     Attributes:
         example_id: the example.
         image: opens the picture; ``None`` for a pass without an image.
+        image_key: identity of the picture; texts with equal keys share it.
         question: the user's turn.
         continuation: generated token ids, never made again from text; T of them.
         targets: rows to read in it.
@@ -40,6 +41,7 @@ class Forced:
 
     example_id: str
     image: Callable[[], Image.Image] | None
+    image_key: str
     question: str
     continuation: tuple[int, ...]
     targets: tuple[Target, ...]

@@ -16,7 +16,7 @@ from probekit.progress import progress
 
 if TYPE_CHECKING:
     from probekit.families import Prompter, Vlm
-    from probekit.forward.trace import Traced
+    from probekit.forward.traced import Traced
     from probekit.pipeline.work import ShardWork
     from probekit.store import Header
 
@@ -78,8 +78,8 @@ def _extract_pass(
         return
     work = shards(job.generations, job.rows, job.images, job.shard_examples, with_images=condition == "full")
     from probekit.forward.batches import run_all
+    from probekit.forward.plan import batches
     from probekit.forward.trace import Tracer
-    from probekit.pipeline.work import token_batches
     from probekit.store import BackgroundWriter, StoreWriter
 
     vlm, prompter = model.get()
@@ -95,8 +95,17 @@ def _extract_pass(
         label = "Tracing texts" if condition == "full" else f"Tracing texts ({condition})"
         with BackgroundWriter(writer) as out, progress(label, total, "texts", done) as advance:
             for shard in todo:
-                batches = token_batches(shard.lengths, job.batch_tokens)
-                traced = run_all(tracer, shard.texts, batches, advance)
+                planned = batches(
+                    [text.image_key for text in shard.texts],
+                    [
+                        length - len(t.continuation)
+                        for length, t in zip(shard.lengths, shard.texts, strict=True)
+                    ],
+                    [len(text.continuation) for text in shard.texts],
+                    job.batch_tokens,
+                    sharing=tracer.sharing,
+                )
+                traced = run_all(tracer, shard.texts, planned, advance)
                 table = shard.table(traced.prompt_tokens, traced.image_tokens)
                 out.submit(shard.number, table, _arrays(traced))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -109,6 +108,7 @@ def shards(
                 Forced(
                     example_id=name,
                     image=partial(open_image, path, sample=name) if with_images else None,
+                    image_key=str(path) if with_images else "",
                     question=str(line["prompt"]),
                     continuation=tuple(line["token_ids"]),
                     targets=tuple(
@@ -124,15 +124,3 @@ def shards(
         lines = tuple(row for name in names for row in grouped[name])
         found.append(ShardWork(len(found), tuple(forced), lines, lengths))
     return tuple(found)
-
-
-def token_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Indices of texts, batched by similar length under a budget of padded tokens."""
-    order = sorted(range(len(lengths)), key=lambda index: (lengths[index], index))
-    batches: list[list[int]] = []
-    for index in order:
-        if batches and (len(batches[-1]) + 1) * lengths[index] <= budget:
-            batches[-1].append(index)
-        else:
-            batches.append([index])
-    return batches

@@ -40,7 +40,7 @@ def forced(seed, length, tokens, *, size=(60, 60), question="What is this?", ima
     rng = np.random.default_rng(seed)
     ids = tuple(int(i) for i in rng.integers(40, 250, length))
     targets = tuple(Target(RowKey(f"e{seed}", n), t, min(t + 1, length - 1)) for n, t in enumerate(tokens))
-    return Forced(f"e{seed}", picture(seed, size) if image else None, question, ids, targets)
+    return Forced(f"e{seed}", picture(seed, size) if image else None, f"i{seed}", question, ids, targets)
 
 
 @pytest.fixture(scope="session")

@@ -184,7 +184,9 @@ def test_replay_agreement_counts_argmax_matches(traced, texts, eager):
 def test_two_passes_are_equal_bit_for_bit(vlm, prompter, texts, traced):
     again = Tracer(vlm, prompter, ALL).run(texts)
     for capture in ALL:
-        assert torch.equal(again.arrays[capture].nan_to_num(), traced.arrays[capture].nan_to_num()), capture.key
+        assert torch.equal(again.arrays[capture].nan_to_num(), traced.arrays[capture].nan_to_num()), (
+            capture.key
+        )
 
 
 def test_rows_are_not_invented(vlm, traced):

@@ -99,7 +99,14 @@ def qwen2_5_vl(size: Size) -> tuple[Any, Any]:
     )
     from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
 
-    marks = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>", "<|im_start|>", "<|im_end|>")
+    marks = (
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|image_pad|>",
+        "<|video_pad|>",
+        "<|im_start|>",
+        "<|im_end|>",
+    )
     tokenizer = byte_tokenizer(marks, bos=False, words=size.words)
     ids = {mark: tokenizer.convert_tokens_to_ids(mark) for mark in marks}
     head = size.width // size.heads

@@ -27,7 +27,7 @@ def byte_tokenizer(specials: tuple[str, ...], *, bos: bool = True, words: int = 
         vocabulary.setdefault(merge.replace(" ", ""), len(vocabulary))
     while len(vocabulary) < words:
         vocabulary[f"<unused{len(vocabulary)}>"] = len(vocabulary)
-    pairs = [tuple(merge.split(" ")) for merge in MERGES]
+    pairs = [(merge.split(" ")[0], merge.split(" ")[1]) for merge in MERGES]
     backend = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()

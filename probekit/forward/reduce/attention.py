@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from probekit.captures import GROUPS, AttentionGrid, AttentionMass, GroupCount
 from probekit.families import Grid
+from probekit.families.prompting import IMAGE
 from probekit.forward.evidence import Evidence
 from probekit.forward.layout import Layout
 
 
 def pooling(
-    layout: Layout, grid: tuple[int, int] | None, device: torch.device
-) -> Float[Tensor, "batch key column"]:
-    """Matrix that turns a row over keys into one sum a group, then one mean a grid cell."""
-    onehot = torch.from_numpy(layout.groups[..., None] == np.arange(len(GROUPS))).float()
+    groups: Int[np.ndarray, "row key"],
+    pictures: Sequence[Grid | None],
+    grid: tuple[int, int] | None,
+    device: torch.device,
+) -> Float[Tensor, "row key column"]:
+    """Matrix that turns attention over keys into one sum a group, then one mean a grid cell.
+
+    Args:
+        groups: key group of every key, negative on padding.
+        pictures: token grid of each row's picture; without one its cells are NaN.
+        grid: rows and columns of the cells, or ``None`` for no cells.
+    """
+    onehot = torch.from_numpy(groups[..., None] == np.arange(len(GROUPS))).float()
     if grid is None:
         return onehot.to(device)
-    cells = torch.full((*layout.groups.shape, grid[0] * grid[1]), 0.0)
-    for number, prompt in enumerate(layout.prompts):
-        image = layout.image_positions(number)
-        if len(prompt.grids) == 1 and prompt.grids[0] is not None:
-            cells[number, image] = cell_weights(prompt.grids[0], len(image), grid)
-        else:
+    cells = torch.zeros(*groups.shape, grid[0] * grid[1])
+    for number, picture in enumerate(pictures):
+        image = torch.from_numpy(np.flatnonzero(groups[number] == IMAGE))
+        if picture is None or len(image) == 0:
             cells[number] = float("nan")
+        else:
+            cells[number, image] = cell_weights(picture, len(image), grid)
     return torch.cat([onehot, cells], -1).to(device)
 
 

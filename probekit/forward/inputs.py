@@ -1,0 +1,221 @@
+"""What the model is called with, and where each position of each sequence lies in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from probekit.families import Grid, Vlm
+from probekit.forward.layout import PADDING, Layout
+from probekit.forward.plan import Tree, visible
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where sequences lie in the rows of a call.
+
+    Attributes:
+        row: row of each sequence.
+        slot: key index of each absolute position of each sequence, `PADDING` past its end.
+        groups: key group of each key of each row, `PADDING` on padding.
+        grids: token grid of each row's picture, where it has one.
+        offset: keys that were computed by an earlier call and lie before this call's queries.
+    """
+
+    row: Int[np.ndarray, " batch"]
+    slot: Int[np.ndarray, "batch position"]
+    groups: Int[np.ndarray, "row key"]
+    grids: tuple[Grid | None, ...]
+    offset: int = 0
+
+    def find(self, absolute: Int[np.ndarray, "batch column"]) -> tuple[Tensor, Tensor]:
+        """Row and query index of absolute positions, one list a sequence, for indexing ``(row, query)``."""
+        rows = np.broadcast_to(self.row[:, None], absolute.shape)
+        slots = np.take_along_axis(self.slot, absolute, 1) - self.offset
+        return torch.from_numpy(rows.copy()), torch.from_numpy(slots)
+
+    def wanted(
+        self, absolute: Int[np.ndarray, "batch column"]
+    ) -> tuple[Int[np.ndarray, "row query"], Int[np.ndarray, "batch column"]]:
+        """Distinct query indices of each row, and the column of each sequence's positions among them."""
+        slots = np.take_along_axis(self.slot, absolute, 1) - self.offset
+        lists = [np.unique(slots[self.row == row]) for row in range(len(self.groups))]
+        table = np.zeros((len(lists), max(map(len, lists))), dtype=np.int64)
+        for row, found in enumerate(lists):
+            table[row, : len(found)] = found
+            table[row, len(found) :] = found[0] if found.size else 0
+        columns = np.stack([np.searchsorted(lists[r], slots[b]) for b, r in enumerate(self.row)])
+        return table, columns
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments of one call of the model, and where everything lies in them."""
+
+    arguments: Mapping[str, Any]
+    placement: Placement
+
+
+def padded(vlm: Vlm, layout: Layout, vision: Mapping[str, Tensor]) -> Call:
+    """One right-padded row a sequence; causal attention hides the padding from every real position."""
+    ids, mask, types = _rows(vlm, layout)
+    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": mask, **types}) | _vision(vlm, vision)
+    positions = vlm.family.position_ids(vlm.model, ids, mask, {**types, **vision})
+    if positions is not None:
+        arguments["position_ids"] = positions.to(vlm.device)
+    slot = np.where(layout.groups == PADDING, PADDING, np.arange(layout.width))
+    row = np.arange(len(layout.prompts))
+    return Call(arguments, Placement(row, slot, layout.groups, tuple(_grid(p.grids) for p in layout.prompts)))
+
+
+def packed(
+    vlm: Vlm,
+    layout: Layout,
+    trees: Sequence[Tree],
+    positions: Int[Tensor, "..."],
+    vision: Mapping[str, Tensor],
+) -> Call:
+    """One row a tree: nodes in order, positions by depth, a mask in which nodes see their ancestors.
+
+    Args:
+        positions: of every sequence, ``(batch, key)`` or ``(axis, batch, key)``.
+        vision: inputs of the trees' pictures, in the order of the trees.
+    """
+    width = max(map(len, trees))
+    shape = (len(trees), width)
+    ids = torch.full(shape, vlm.pad_token_id)
+    sees = np.zeros((len(trees), 1, width, width), dtype=bool)
+    sees[:, 0, np.arange(width), np.arange(width)] = True
+    groups = np.full(shape, PADDING)
+    row = np.zeros(len(layout.prompts), dtype=np.int64)
+    slot = np.full((len(layout.prompts), layout.width), PADDING)
+    types = _no_types(layout, shape)
+    places = torch.zeros(*positions.shape[:-2], *shape, dtype=torch.long)
+    for number, tree in enumerate(trees):
+        size = len(tree)
+        ids[number, :size] = torch.from_numpy(tree.ids)
+        sees[number, 0, :size, :size] = visible(tree)
+        groups[number, :size] = tree.groups
+        for member, path in zip(tree.members, tree.paths, strict=True):
+            row[member], slot[member, : len(path)] = number, path
+            places[..., number, path] = positions[..., member, : len(path)]
+            for key, values in layout.prompts[member].token_types.items():
+                types[key][number, path[: len(values)]] = torch.tensor(values)
+    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.from_numpy(sees), **types})
+    arguments |= _vision(vlm, vision) | {"position_ids": places.to(vlm.device)}
+    grids = tuple(_grid(layout.prompts[tree.members[0]].grids) for tree in trees)
+    return Call(arguments, Placement(row, slot, groups, grids))
+
+
+def grafted(
+    vlm: Vlm,
+    layout: Layout,
+    tree: Tree,
+    trunk: int,
+    limb: Int[np.ndarray, " node"],
+    members: Sequence[int],
+    positions: Int[Tensor, "..."],
+) -> Call:
+    """One row of a tree's nodes beyond a trunk whose keys an earlier call left in a cache.
+
+    Args:
+        layout: of the members alone.
+        trunk: nodes that are in the cache already, the first of the tree.
+        limb: nodes to compute; with the trunk closed under parents.
+        members: the layout's sequences, as numbers within the tree.
+        positions: of every sequence of the tree.
+    """
+    index = np.full(len(tree), PADDING)
+    index[:trunk] = np.arange(trunk)
+    index[limb] = trunk + np.arange(len(limb))
+    sees = visible(tree)[np.ix_(limb, np.concatenate([np.arange(trunk), limb]))]
+    slot = np.full((len(members), layout.width), PADDING)
+    places = torch.zeros(*positions.shape[:-2], 1, len(limb), dtype=torch.long)
+    for number, member in enumerate(members):
+        path = tree.paths[member]
+        slot[number, : len(path)] = index[path]
+        tail = torch.from_numpy(path[trunk:])
+        places[..., 0, torch.from_numpy(index[path[trunk:]] - trunk)] = positions[
+            ..., tree.members[member], trunk : trunk + len(tail)
+        ]
+    arguments = _on_device(
+        vlm,
+        {
+            "input_ids": torch.from_numpy(tree.ids[limb])[None],
+            "attention_mask": torch.from_numpy(sees)[None, None],
+            "position_ids": places,
+            **_no_types(layout, (1, len(limb))),
+        },
+    )
+    groups = np.concatenate([tree.groups[:trunk], tree.groups[limb]])[None]
+    grids = (_grid(layout.prompts[0].grids),)
+    return Call(arguments, Placement(np.zeros(len(members), dtype=np.int64), slot, groups, grids, trunk))
+
+
+def trunk_call(
+    vlm: Vlm,
+    layout: Layout,
+    tree: Tree,
+    trunk: int,
+    positions: Int[Tensor, "..."],
+    vision: Mapping[str, Tensor],
+) -> Mapping[str, Any]:
+    """Arguments that compute a tree's trunk alone, a plain causal row with its picture."""
+    ids = torch.from_numpy(tree.ids[:trunk])[None]
+    types = _no_types(layout, (1, trunk))
+    member = tree.members[0]
+    for key, values in layout.prompts[member].token_types.items():
+        types[key][0, :] = torch.tensor(values[:trunk])
+    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.ones_like(ids), **types})
+    places = positions[..., member : member + 1, :trunk]
+    return arguments | _vision(vlm, vision) | {"position_ids": places.to(vlm.device)}
+
+
+def sequence_positions(vlm: Vlm, layout: Layout, vision: Mapping[str, Tensor]) -> Int[Tensor, "..."]:
+    """Positions of every sequence as the model itself counts them, ``(..., batch, key)``.
+
+    Args:
+        vision: inputs of the pictures, one for every sequence.
+    """
+    ids, mask, types = _rows(vlm, layout)
+    found = vlm.family.position_ids(vlm.model, ids, mask, {**types, **vision})
+    return torch.arange(layout.width).expand(layout.groups.shape) if found is None else found
+
+
+def _rows(vlm: Vlm, layout: Layout) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+    """Right-padded ids, mask and token types, one row a sequence."""
+    shape = layout.groups.shape
+    ids, mask = torch.full(shape, vlm.pad_token_id), torch.zeros(shape, dtype=torch.long)
+    types = _no_types(layout, shape)
+    for row, (prompt, forced) in enumerate(zip(layout.prompts, layout.forced, strict=True)):
+        length = int(layout.lengths[row])
+        ids[row, :length] = torch.tensor(prompt.ids + forced.continuation)
+        mask[row, :length] = 1
+        for key, values in prompt.token_types.items():
+            types[key][row, : len(prompt)] = torch.tensor(values)
+    return ids, mask, types
+
+
+def _no_types(layout: Layout, shape: tuple[int, ...]) -> dict[str, Tensor]:
+    return {key: torch.zeros(shape, dtype=torch.long) for key in layout.prompts[0].token_types}
+
+
+def _on_device(vlm: Vlm, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    return {key: value.to(vlm.device) for key, value in tensors.items()}
+
+
+def _vision(vlm: Vlm, vision: Mapping[str, Tensor]) -> dict[str, Any]:
+    return {
+        key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
+        for key, value in vision.items()
+    }
+
+
+def _grid(grids: tuple[Grid | None, ...]) -> Grid | None:
+    return grids[0] if len(grids) == 1 else None

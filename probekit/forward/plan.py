@@ -1,0 +1,196 @@
+"""The prefix tree: every token of a set of sequences is computed once (ENGINE 2).
+
+Sequences over one picture share their beginning: system text, picture, often the question. Their
+tokens form a tree. A tree goes through the model as *one* row: its nodes in order, positions by
+depth, and a mask in which a node sees its ancestors and itself. Siblings then cost neither padding
+nor copies of the keys they share, which a cache repeated over a batch would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from probekit.families.prompting import IMAGE
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sequences with a common picture, each token once.
+
+    Attributes:
+        members: the sequences, as indices into the batch.
+        ids: token id of each node; parents come before children.
+        parents: index of each node's parent, -1 at the root.
+        depths: absolute position of each node in its sequences.
+        groups: key group of each node.
+        paths: for each member, its nodes from the first token to the last.
+    """
+
+    members: tuple[int, ...]
+    ids: Int[np.ndarray, " node"]
+    parents: Int[np.ndarray, " node"]
+    depths: Int[np.ndarray, " node"]
+    groups: Int[np.ndarray, " node"]
+    paths: tuple[Int[np.ndarray, "_"], ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def trunk(self) -> int:
+        """Nodes at the start that every member goes through, up to the first fork or end."""
+        first = self.paths[0]
+        length = min(len(path) for path in self.paths)
+        for path in self.paths[1:]:
+            differs = np.flatnonzero(path[:length] != first[:length])
+            length = int(differs[0]) if differs.size else length
+        return length
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether there is nothing to share."""
+        return len(self.members) == 1
+
+
+def grow(
+    members: Sequence[int],
+    ids: Sequence[Int[np.ndarray, "_"]],
+    groups: Sequence[Int[np.ndarray, "_"]],
+) -> Tree:
+    """The tree of some sequences.
+
+    A token is shared when it and everything before it are equal, key groups included.
+
+    Args:
+        members: what the sequences are called.
+        ids: their token ids.
+        groups: the key group of each token.
+    """
+    children: dict[tuple[int, int, int], int] = {}
+    node_ids: list[int] = []
+    parents: list[int] = []
+    depths: list[int] = []
+    node_groups: list[int] = []
+    paths = []
+    for sequence, sequence_groups in zip(ids, groups, strict=True):
+        node = -1
+        path = np.empty(len(sequence), dtype=np.int64)
+        pairs = zip(sequence.tolist(), sequence_groups.tolist(), strict=True)
+        for depth, (token, group) in enumerate(pairs):
+            key = (node, token, group)
+            found = children.get(key)
+            if found is None:
+                found = children[key] = len(node_ids)
+                node_ids.append(token)
+                parents.append(node)
+                depths.append(depth)
+                node_groups.append(group)
+            node = path[depth] = found
+        paths.append(path)
+    columns = np.array([node_ids, parents, depths, node_groups], dtype=np.int64)
+    return Tree(tuple(members), columns[0], columns[1], columns[2], columns[3], tuple(paths))
+
+
+def forest(
+    ids: Sequence[Int[np.ndarray, "_"]],
+    groups: Sequence[Int[np.ndarray, "_"]],
+    images: Sequence[Hashable],
+) -> tuple[Tree, ...]:
+    """One tree a picture and beginning; a beginning reaches through the last image token.
+
+    Args:
+        ids: token ids of each sequence.
+        groups: the key group of each token.
+        images: identity of each sequence's picture; equal values share it.
+    """
+    sets: dict[Hashable, list[int]] = {}
+    for number, (sequence, sequence_groups) in enumerate(zip(ids, groups, strict=True)):
+        image = np.flatnonzero(sequence_groups == IMAGE)
+        start = int(image[-1]) + 1 if image.size else 0
+        sets.setdefault((images[number], sequence[:start].tobytes()), []).append(number)
+    return tuple(
+        grow(members, [ids[m] for m in members], [groups[m] for m in members]) for members in sets.values()
+    )
+
+
+def visible(tree: Tree, nodes: Int[np.ndarray, " query"] | None = None) -> Bool[np.ndarray, "query node"]:
+    """Which nodes each node sees: its ancestors and itself.
+
+    Args:
+        nodes: only these queries; all when ``None``.
+    """
+    sees = np.zeros((len(tree), len(tree)), dtype=bool)
+    for node, parent in enumerate(tree.parents.tolist()):
+        if parent >= 0:
+            sees[node, : parent + 1] = sees[parent, : parent + 1]
+        sees[node, node] = True
+    return sees if nodes is None else sees[nodes]
+
+
+def limbs(tree: Tree, trunk: int, budget: int) -> tuple[tuple[list[int], Int[np.ndarray, "_"]], ...]:
+    """Cut what lies beyond a trunk into pieces of about ``budget`` nodes, along the members.
+
+    A node that two pieces need is in both, so that each piece with the trunk is closed under parents.
+
+    Args:
+        tree: what is cut.
+        trunk: nodes at the start that are left out, at most `Tree.trunk`.
+        budget: nodes of a piece; one member alone may exceed it.
+
+    Returns:
+        Members (numbers within the tree) and nodes of each piece.
+    """
+    pieces: list[tuple[list[int], Int[np.ndarray, "_"]]] = []
+    members: list[int] = []
+    nodes: set[int] = set()
+    for member, path in enumerate(tree.paths):
+        new = set(path[trunk:].tolist())
+        if members and len(nodes | new) > budget:
+            pieces.append((members, np.array(sorted(nodes), dtype=np.int64)))
+            members, nodes = [], set()
+        members.append(member)
+        nodes |= new
+    pieces.append((members, np.array(sorted(nodes), dtype=np.int64)))
+    return tuple(pieces)
+
+
+def batches(
+    images: Sequence[Hashable],
+    prompts: Sequence[int],
+    continuations: Sequence[int],
+    budget: int,
+    *,
+    sharing: bool,
+) -> list[list[int]]:
+    """Cut texts into batches under a budget of padded tokens; similar lengths together.
+
+    With ``sharing``, texts over one picture stay together and their prompt is counted once.
+
+    Args:
+        images: identity of each text's picture.
+        prompts: about how many tokens each prompt has.
+        continuations: how many tokens each continuation has.
+        budget: padded tokens in a batch; a batch of one picture may exceed it.
+    """
+    units: dict[Hashable, list[int]] = {}
+    for index, image in enumerate(images):
+        units.setdefault((image, None if sharing else index), []).append(index)
+    sized = [
+        (max(prompts[i] for i in unit) + sum(continuations[i] for i in unit), unit) for unit in units.values()
+    ]
+    sized.sort(key=lambda pair: (pair[0], pair[1][0]))
+    found: list[list[int]] = []
+    count = 0
+    for size, unit in sized:
+        if found and (count + 1) * size <= budget:
+            found[-1] += unit
+            count += 1
+        else:
+            found.append(list(unit))
+            count = 1
+    return found
