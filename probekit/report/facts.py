@@ -8,6 +8,11 @@ from typing import Any
 
 from probekit.report.markup import Html, tag
 
+LONG = 12
+"""Entries from which a mapping or a list starts folded."""
+ROWS = 200
+"""Entries above which a list is counted and left to its file."""
+
 
 def facts(mapping: Mapping[str, Any]) -> Html:
     """A description list; mappings inside become lists inside."""
@@ -19,7 +24,9 @@ def facts(mapping: Mapping[str, Any]) -> Html:
 
 def _value(value: Any) -> Html | str:
     if isinstance(value, Mapping):
-        return facts(value) if value else "none"
+        if not value:
+            return "none"
+        return _folded(_leaves(value), facts(value)) if _leaves(value) > LONG else facts(value)
     if isinstance(value, str):
         # digests and names without a space are code, and may break anywhere
         return tag("code", value) if value and " " not in value else value or "not given"
@@ -34,5 +41,25 @@ def _value(value: Any) -> Html | str:
     if isinstance(value, Sequence):
         if all(isinstance(item, str | int | float) for item in value):
             return ", ".join(str(item) for item in value) or "none"
+        if len(value) > ROWS:
+            return f"{len(value):,} entries, in the file"
+        if all(isinstance(item, Mapping) for item in value):
+            return _folded(len(value), _grid(value))
         return tag("ul", *(tag("li", _value(item)) for item in value))
     return str(value)
+
+
+def _grid(entries: Sequence[Mapping[str, Any]]) -> Html:
+    names = list(dict.fromkeys(name for entry in entries for name in entry))
+    head = tag("tr", *(tag("th", str(name).replace("_", " "), scope="col") for name in names))
+    rows = [tag("tr", *(tag("td", _value(entry.get(name, ""))) for name in names)) for entry in entries]
+    grid = tag("table", tag("thead", head), tag("tbody", *rows))
+    return tag("div", grid, class_="box tall", tabindex="0", role="region", aria_label="Entries")
+
+
+def _folded(count: int, content: Html) -> Html:
+    return tag("details", tag("summary", f"{count:,} entries"), content)
+
+
+def _leaves(value: Any) -> int:
+    return sum(_leaves(item) for item in value.values()) if isinstance(value, Mapping) else 1

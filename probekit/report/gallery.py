@@ -126,7 +126,7 @@ def _packed(mention: Mention, score: Score | None) -> list[Any]:
     """What the script needs: verdict, level, order, score, threshold, share below, seed."""
     if score is None or math.isnan(score.value):
         return [Verdict.UNSCORED.name, -1, -1, "n/a", "n/a", "", ""]
-    own = verdict(mention.label, score.flagged)
+    own = verdict(mention.label, True, score.flagged)
     return [
         own.name,
         level(score.above),

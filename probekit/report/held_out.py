@@ -10,20 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probekit.errors import InputError
+from probekit.evaluation.scores import COLUMNS
 from probekit.rows import RowKey
-
-FIELDS = (
-    "detector",
-    "variant",
-    "mix",
-    "seed",
-    "split",
-    "example_id",
-    "index",
-    "score",
-    "threshold",
-    "flagged",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +31,7 @@ class Score:
         seed: the seed whose test split holds the mention; its model never saw the picture.
         value: higher is more likely hallucinated; NaN when the detector cannot score the mention.
         threshold: the seed's threshold; flagged means above it.
-        flagged: ``None`` when there is no score.
+        flagged: ``None`` when there is no score or no threshold.
         above: share of the seed's scored test mentions that lie strictly below.
     """
 
@@ -61,13 +49,13 @@ def read_held_out(path: Path, mixes: Mapping[tuple[str, str], str]) -> HeldOut:
     """Test rows of scores.csv, one mix for each detector.
 
     Args:
-        path: the csv file, with the columns `FIELDS`.
+        path: the csv file, with the columns that `probekit.evaluation` writes.
         mixes: mix to read for each (detector, variant); others are skipped.
 
     Raises:
         InputError: the file is missing, a column is missing, or a line does not parse.
     """
-    rows: dict[Choice, dict[RowKey, tuple[int, float, float, bool]]] = {}
+    rows: dict[Choice, dict[RowKey, tuple[int, float, float, bool | None]]] = {}
     pools: dict[tuple[Choice, int], list[float]] = {}
     try:
         handle = path.open(encoding="utf-8", newline="")
@@ -75,7 +63,7 @@ def read_held_out(path: Path, mixes: Mapping[tuple[str, str], str]) -> HeldOut:
         raise InputError("no such file", where=str(path), hint="`probekit evaluate` writes it.") from None
     with handle:
         reader = csv.DictReader(handle)
-        missing = [name for name in FIELDS if name not in (reader.fieldnames or ())]
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             raise InputError(f"missing columns {', '.join(missing)}", where=f"{path}, line 1")
         for line in reader:
@@ -101,7 +89,7 @@ def read_held_out(path: Path, mixes: Mapping[tuple[str, str], str]) -> HeldOut:
     }
 
 
-def _score(seed: int, value: float, threshold: float, flagged: bool, pool: list[float]) -> Score:
+def _score(seed: int, value: float, threshold: float, flagged: bool | None, pool: list[float]) -> Score:
     if math.isnan(value):
         return Score(seed, value, threshold, None, math.nan)
     return Score(seed, value, threshold, flagged, bisect_left(pool, value) / len(pool))
@@ -111,7 +99,5 @@ def _float(field: str) -> float:
     return float(field) if field not in ("", "n/a") else math.nan
 
 
-def _flag(field: str) -> bool:
-    return {"true": True, "1": True, "false": False, "0": False, "": False, "n/a": False}[
-        field.strip().lower()
-    ]
+def _flag(field: str) -> bool | None:
+    return {"true": True, "false": False, "": None}[field.lower()]

@@ -70,7 +70,10 @@ def report(run: Path, *, detector: str | None = None, mix: str | None = None) ->
     evaluation = load_evaluation(run)
     mix = choose_mix(evaluation, mix)
     shown = _choose_detector(evaluation, detector, mix)
-    missing: list[str] = []
+    missing = [
+        f"{name}: not evaluated, for want of {', '.join(map(str, needs))}."
+        for name, needs in evaluation.counts.get("unserved", {}).items()
+    ]
     labels = _labels(run, missing)
     mentions = _mentions(run, labels, missing)
     sections = [

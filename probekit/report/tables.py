@@ -209,16 +209,16 @@ def _table(
     records = {
         (r.detector, r.variant, r.mix, r.measure, r.population, r.subtype): r for r in evaluation.records
     }
+    why = _reasons(evaluation)
     rows: list[tuple[Cell, ...]] = []
     for detector, variant, shown, mix in places:
-        untrained = Estimate(math.nan, reason=f"not trained with mix {mix}")
-        cells = [
-            untrained
-            if shown is None
-            else _estimate(records.get((detector, variant, shown, s.measure, s.population, s.subtype)))
-            for s in slots
-        ]
-        rows.append((detector, variant, shown or mix, *cells))
+        own = (detector, variant, shown or mix)
+        spots = [(*own, s.measure, s.population, s.subtype) for s in slots]
+        if shown is None:
+            cells = [Estimate(math.nan, reason=f"not trained with mix {mix}")] * len(slots)
+        else:
+            cells = [_estimate(records.get(at), why.get(at, why.get(own, ""))) for at in spots]
+        rows.append((*own, *cells))
     columns = (
         Column("detector", "Detector"),
         Column("variant", "Variant", "Digest of every parameter of the detector."),
@@ -228,10 +228,20 @@ def _table(
     return Table(title, columns, tuple(rows), SOURCE)
 
 
-def _estimate(record: Record | None) -> Estimate:
+def _reasons(evaluation: Evaluation) -> dict[tuple[str, ...], str]:
+    """Why estimates are missing, by place; by (detector, variant, mix) when a fit was refused as a whole."""
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for entry in evaluation.counts.get("not_available", ()):
+        names = ("detector", "variant", "mix", "measure", "population", "subtype")
+        place = tuple(str(entry[name]) for name in names if name in entry)
+        found.setdefault(place, {})[str(entry.get("reason", ""))] = None
+    return {place: "; ".join(reasons) for place, reasons in found.items()}
+
+
+def _estimate(record: Record | None, why: str) -> Estimate:
     if record is None:
-        return Estimate(math.nan, reason="not in the evaluation")
-    reason = ""
-    if math.isnan(record.value):
-        reason = "no mentions of this kind" if record.n == 0 else "cannot be computed from these mentions"
-    return Estimate(record.value, record.low, record.high, record.n, reason)
+        return Estimate(math.nan, reason=why or "not in the evaluation")
+    if not math.isnan(record.value):
+        return Estimate(record.value, record.low, record.high, record.n)
+    usual = "no mentions of this kind" if record.n == 0 else "cannot be computed from these mentions"
+    return Estimate(record.value, record.low, record.high, record.n, why or usual)

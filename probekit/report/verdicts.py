@@ -14,7 +14,7 @@ class Verdict(StrEnum):
     MISS = "missed hallucination"
     FALSE_ALARM = "false alarm"
     FINE = "rightly left alone"
-    UNLABELLED = "no label"
+    OPEN = "no verdict"
     UNSCORED = "no score"
 
 
@@ -23,18 +23,24 @@ SIGNS: dict[Verdict, str] = {
     Verdict.MISS: "✗",
     Verdict.FALSE_ALARM: "▲✗",
     Verdict.FINE: "✓",
-    Verdict.UNLABELLED: "–",
+    Verdict.OPEN: "–",
     Verdict.UNSCORED: "?",
 }
 """A triangle says flagged; tick and cross say right and wrong. Readable without colour."""
 
 
-def verdict(label: Label, flagged: bool | None) -> Verdict:
-    """The verdict on one mention; ``flagged`` is ``None`` when it has no score."""
-    if flagged is None:
+def verdict(label: Label, scored: bool, flagged: bool | None) -> Verdict:
+    """The verdict on one mention.
+
+    Args:
+        label: its class; an excluded or unlabelled mention gets no verdict.
+        scored: whether the detector gave it a score.
+        flagged: whether the score is above the threshold; ``None`` when there is no threshold.
+    """
+    if not scored:
         return Verdict.UNSCORED
-    if label is Label.EXCLUDED:
-        return Verdict.UNLABELLED
+    if label is Label.EXCLUDED or flagged is None:
+        return Verdict.OPEN
     if label is Label.HALLUCINATED:
         return Verdict.HIT if flagged else Verdict.MISS
     return Verdict.FALSE_ALARM if flagged else Verdict.FINE

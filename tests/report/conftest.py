@@ -13,8 +13,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from probekit.evaluation.records import Evaluation, Record
+from probekit.evaluation.scores import COLUMNS
 from probekit.labels import LabelSet, RowLabel, Usage
-from probekit.report.held_out import FIELDS
 from probekit.rows import RowKey
 
 TRAINED = ("lookback", "hidden_mid", "hidden_last", "text_only")
@@ -106,7 +106,7 @@ def _draw(path: Path, present: list[str], rng: random.Random) -> None:
 def _scores(path: Path, labels: LabelSet, images: int, rng: random.Random, mixes: tuple[str, ...]) -> None:
     with path.open("w", newline="") as handle:
         writer = csv.writer(handle)
-        writer.writerow(FIELDS)
+        writer.writerow(COLUMNS)
         for detector in TRAINED + UNTRAINED:
             for mix in mixes if detector in TRAINED else mixes[:1]:
                 for seed in range(3):
@@ -119,7 +119,7 @@ def _scores(path: Path, labels: LabelSet, images: int, rng: random.Random, mixes
                         where = "test" if picture in test else "calibration"
                         bump = {"hallucinated": 0.4, "non_assertive": 0.2}.get(str(row.label), 0.0)
                         score = "" if rng.random() < 0.01 else repr(rng.betavariate(2, 4) + bump)
-                        flagged = str(float(score) > 0.6) if score else ""
+                        flagged = str(float(score) > 0.6).lower() if score else ""
                         fields = (row.key.example_id, row.key.index, score, 0.6, flagged)
                         writer.writerow((detector, f"{detector}0123456789abcdef", mix, seed, where, *fields))
 
@@ -144,7 +144,9 @@ def _evaluation(rng: random.Random, mixes: tuple[str, ...]) -> Evaluation:
                         records.append(Record(*place, *numbers, 0 if missing else rng.randint(200, 2000)))
     counts = {
         "mentions": {"concrete": 1204, "hallucinated": 311, "non_assertive": 402, "excluded": 37},
-        "unscored": {"svar": {"count": 3, "reason": "no image tokens before the mention"}},
+        "unscored": {"svar": {"rows": 3, "reason": "a feature is missing or not finite"}},
+        "unserved": {"glsim": ["image_similarity[layer=last]"]},
+        "thresholds": [{"detector": "svar", "seed": seed, "value": 0.5 + seed} for seed in range(3)],
     }
     provenance = {
         "model": "organism", "revision": "0" * 40, "store": "a" * 16,

@@ -14,10 +14,11 @@ import pytest
 from PIL import Image
 
 from probekit.errors import InputError
+from probekit.evaluation.scores import COLUMNS
 from probekit.labels import Label, LabelSet, RowLabel, Usage
 from probekit.report.captions import Caption, Mention, read_captions, read_mentions
 from probekit.report.gallery import gallery_section, level, pick
-from probekit.report.held_out import FIELDS, Choice, Score, read_held_out
+from probekit.report.held_out import Choice, Score, read_held_out
 from probekit.report.pictures import Album
 from probekit.report.verdicts import SIGNS, Verdict, verdict
 from probekit.rows import RowKey
@@ -27,16 +28,16 @@ SVAR = Choice("svar", "v", "none")
 
 def write_scores(path: Path, rows: list[tuple[object, ...]]) -> Path:
     with path.open("w", newline="") as handle:
-        csv.writer(handle).writerows([FIELDS, *rows])
+        csv.writer(handle).writerows([COLUMNS, *rows])
     return path
 
 
 def row(seed: int, split: str, example: str, score: object, **other: object) -> tuple[object, ...]:
     values = {
         "detector": "svar", "variant": "v", "mix": "none", "seed": seed, "split": split,
-        "example_id": example, "index": 0, "score": score, "threshold": 0.5, "flagged": True, **other,
+        "example_id": example, "index": 0, "score": score, "threshold": 0.5, "flagged": "true", **other,
     }  # fmt: skip
-    return tuple(values[name] for name in FIELDS)
+    return tuple(values[name] for name in COLUMNS)
 
 
 def caption(example: str, *kinds: Label, text: str = "a dog, a cat and a bus") -> Caption:
@@ -61,12 +62,13 @@ def score(above: float, flagged: bool | None = False, seed: int = 0) -> Score:
         (Label.NON_ASSERTIVE, True, Verdict.FALSE_ALARM),
         (Label.CONCRETE, False, Verdict.FINE),
         (Label.NON_ASSERTIVE, False, Verdict.FINE),
-        (Label.EXCLUDED, True, Verdict.UNLABELLED),
-        (Label.HALLUCINATED, None, Verdict.UNSCORED),
+        (Label.EXCLUDED, True, Verdict.OPEN),
+        (Label.HALLUCINATED, None, Verdict.OPEN),
     ],
 )
 def test_verdicts(label: Label, flagged: bool | None, expected: Verdict) -> None:
-    assert verdict(label, flagged) is expected
+    assert verdict(label, True, flagged) is expected
+    assert verdict(label, False, None) is Verdict.UNSCORED
 
 
 def test_signs_tell_verdicts_apart_without_colour() -> None:
@@ -79,7 +81,7 @@ def test_only_test_rows_and_the_first_seed_that_holds_them_out(tmp_path: Path) -
         tmp_path / "s.csv",
         [
             row(0, "calibration", "a", 9.0),
-            row(2, "test", "a", 0.25, flagged=False),
+            row(2, "test", "a", 0.25, flagged="false"),
             row(1, "test", "a", 0.75),
             row(1, "test", "b", 0.5, flagged="true"),
             row(1, "test", "c", ""),

@@ -117,6 +117,25 @@ def test_missing_is_said_with_its_reason_and_never_zero() -> None:
     assert 'title="no mentions of this kind"' in to_html(table)
 
 
+def test_reasons_of_the_evaluation_come_first() -> None:
+    place = {"detector": "nll", "variant": "nll", "mix": "none"}
+    what = {"measure": "tpr", "population": "all", "subtype": "all"}
+    counts = {
+        "not_available": [
+            {**place, **what, "seed": 0, "reason": "no calibration mention"},
+            {**place, **what, "seed": 1, "reason": "no calibration mention"},
+            {**place, "seed": 2, "reason": "fit refused"},
+        ]
+    }
+    evaluation = Evaluation((record("nll", "none", "auroc", NAN), record("nll", "none", "tpr", NAN)), counts)
+    cells = dict(
+        zip((c.key for c in full_table(evaluation).columns), full_table(evaluation).rows[0], strict=True)
+    )
+    reasons = {key: cell.reason for key, cell in cells.items() if isinstance(cell, Estimate)}
+    assert reasons["tpr"] == "no calibration mention"
+    assert reasons["auroc_all"] == "fit refused"
+
+
 def test_readers_see_percent_for_rates_and_shares_for_auroc() -> None:
     evaluation = Evaluation((record("svar", "none", "auroc", 0.8125), record("svar", "none", "tpr", 0.625)))
     line = to_markdown(results_table(evaluation, "none")).splitlines()[4]

@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("gallery-data").textContent);
   const words = {
     HIT: "flagged hallucination", MISS: "missed hallucination", FALSE_ALARM: "false alarm",
-    FINE: "rightly left alone", UNLABELLED: "no label", UNSCORED: "no score",
+    FINE: "rightly left alone", OPEN: "no verdict", UNSCORED: "no score",
   };
   const detector = document.getElementById("gallery-detector");
   const filter = document.getElementById("gallery-filter");
