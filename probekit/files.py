@@ -30,10 +30,14 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def json_text(value: object) -> str:
+    """``value`` as indented JSON. NaN is written as null."""
+    return json.dumps(_without_nan(value), indent=1, ensure_ascii=False, allow_nan=False)
+
+
 def write_json(path: Path, value: object) -> None:
     """Write ``value`` as indented JSON, atomically. NaN is written as null."""
-    text = json.dumps(_without_nan(value), indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(path, text + "\n")
+    write_atomically(path, json_text(value) + "\n")
 
 
 def read_json(path: Path) -> Any:

@@ -5,7 +5,6 @@
 
 import pytest
 
-from probekit.errors import InputError
 from probekit.judges.rules import Verdict, usage
 from probekit.labels import Usage
 

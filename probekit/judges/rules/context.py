@@ -128,7 +128,9 @@ class Context:
                 and self.word(left) in (lex.ADJECTIVES)
             ):
                 left -= 2
-            elif (word.endswith("ly") and word not in lex.HEDGE_ADVERBS and left < head and len(word) > 4) or (word in {"very", "too", "most", "more"} and left < head):
+            elif (
+                word.endswith("ly") and word not in lex.HEDGE_ADVERBS and left < head and len(word) > 4
+            ) or (word in {"very", "too", "most", "more"} and left < head):
                 left -= 1
             else:
                 break

@@ -80,7 +80,9 @@ def _governed(c: Context) -> str | None:
     """``without a car``, ``lack of cars``, ``neither a car nor a [bus]``, ``instead of a [car]``."""
     cue = c.governor
     word, before = c.word(cue), c.word(cue - 1)
-    if (word in {"of", "from"} and before in BEFORE_OF and not (before == "none" and c.definite)) or (word == "than" and before == "rather"):
+    if (word in {"of", "from"} and before in BEFORE_OF and not (before == "none" and c.definite)) or (
+        word == "than" and before == "rather"
+    ):
         cue -= 1
     elif word not in GOVERNING:
         return None

@@ -1,0 +1,144 @@
+"""A model behind an OpenAI-compatible endpoint, asked through the maintained client."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from typing import Any
+
+from probekit.errors import InputError, ProbekitError
+from probekit.judges.base import Opinion, Question
+
+INSTALL = 'Install it with: pip install "vlm-probekit[judge]"'
+
+
+class EndpointError(ProbekitError):
+    """The endpoint refused, or did not answer after all retries. Answers already given are in the cache."""
+
+
+class _Pace:
+    """Spaces out the starts of requests, over all threads."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._gap = 0.0 if per_minute is None else 60.0 / per_minute
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Sleep until this request's turn."""
+        if not self._gap:
+            return
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            self._next = turn + self._gap
+        time.sleep(turn - now)
+
+
+@dataclass(frozen=True)
+class EndpointJudge:
+    """Asks a chat model at temperature 0.
+
+    The key is read from the environment and goes nowhere but to the endpoint. Throttling (429), server
+    errors and timeouts are retried by the client with exponential backoff, honouring ``Retry-After``.
+
+    Attributes:
+        model: the model's name at the endpoint.
+        base_url: the endpoint, such as ``http://localhost:8000/v1``; ``None`` for the client's default.
+        key_variable: environment variable that holds the key; may be unset for an endpoint of your own.
+        concurrency: requests under way at once.
+        retries: attempts after the first.
+        timeout: seconds for one attempt.
+        requests_per_minute: limit on new requests; ``None`` for none.
+        max_tokens: limit on one answer.
+    """
+
+    model: str
+    base_url: str | None = None
+    key_variable: str = "OPENAI_API_KEY"
+    concurrency: int = 8
+    retries: int = 6
+    timeout: float = 120.0
+    requests_per_minute: float | None = None
+    max_tokens: int = 2048
+    _pace: _Pace = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.retries < 0 or self.timeout <= 0 or self.max_tokens < 1:
+            raise InputError("concurrency, timeout and max tokens must be positive, retries not negative")
+        if self.requests_per_minute is not None and self.requests_per_minute <= 0:
+            raise InputError("requests per minute must be positive")
+        object.__setattr__(self, "_pace", _Pace(self.requests_per_minute))
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Model and settings; not the endpoint's address, so that a moved server keeps its cache."""
+        return {"judge": "endpoint", "model": self.model, "temperature": "0"}
+
+    def client(self) -> Any:
+        """A client of the endpoint.
+
+        Raises:
+            InputError: the client is not installed, or the key's variable is not set.
+        """
+        try:
+            import openai
+        except ImportError:
+            raise InputError("the package openai is needed for this judge", hint=INSTALL) from None
+        key = os.environ.get(self.key_variable)
+        if not key and self.base_url is None:
+            raise InputError(
+                f"the environment variable {self.key_variable} is not set",
+                hint=f"export {self.key_variable}=... or give --base-url of an endpoint that needs no key.",
+            )
+        return openai.OpenAI(
+            api_key=key or "none", base_url=self.base_url, timeout=self.timeout, max_retries=self.retries
+        )
+
+    def answer(self, questions: Sequence[Question]) -> Iterator[tuple[int, Opinion]]:
+        """Yield answers as they arrive.
+
+        Raises:
+            EndpointError: the endpoint keeps failing; requests not yet begun are dropped.
+        """
+        client = self.client()
+        with ThreadPoolExecutor(max_workers=self.concurrency) as pool:
+            futures: dict[Future[Opinion], int] = {
+                pool.submit(self._ask, client, question): position
+                for position, question in enumerate(questions)
+            }
+            try:
+                for future in as_completed(futures):
+                    yield futures[future], future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+                client.close()
+
+    def _ask(self, client: Any, question: Question) -> Opinion:
+        import openai
+
+        self._pace.wait()
+        try:
+            reply: Any = client.chat.completions.create(
+                model=self.model,
+                messages=[{"role": "user", "content": question.content}],
+                temperature=0,
+                max_tokens=self.max_tokens,
+            )
+        except openai.BadRequestError as error:
+            # A content filter refuses one text, not the whole run.
+            return Opinion("", f"refused by the endpoint: {error.message}")
+        except openai.OpenAIError as error:
+            raise EndpointError(
+                f"the endpoint failed on a {question.kind} question: {error}",
+                where=self.base_url or "default endpoint",
+                hint="Check --base-url, the model's name and the key; the same command goes on from the cache.",
+            ) from error
+        choices = reply.choices or []
+        text = choices[0].message.content if choices else None
+        return Opinion(text) if text else Opinion("", "the endpoint sent an empty answer")
