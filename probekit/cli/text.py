@@ -1,4 +1,4 @@
-"""``probekit mentions``, ``chair`` and ``throne``: object words of captions, and their rates."""
+"""``probekit mentions`` and ``probekit chair``: object words of captions, and their rates."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from probekit.cli.throne import throne
 
 if TYPE_CHECKING:
     from probekit.mentions.captions import Caption
@@ -175,3 +177,4 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command("mentions")(mentions)
     app.command("chair")(chair)
+    app.command("throne")(throne)

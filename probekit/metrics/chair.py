@@ -167,6 +167,22 @@ class Chair:
         return value
 
 
+def implied_non_assertive_share(
+    non_assertive: float, hallucinated: float, rate_non_assertive: float, rate_hallucinated: float
+) -> float:
+    """Part of CHAIR's hallucinations that is non-assertive, from rates known apart (SPEC 3.1).
+
+    Args:
+        non_assertive: share of mentions that are non-assertive.
+        hallucinated: share of existential mentions that are hallucinated.
+        rate_non_assertive: share of non-assertive mentions that CHAIR calls hallucinated.
+        rate_hallucinated: share of hallucinated mentions that CHAIR finds.
+    """
+    named = non_assertive * rate_non_assertive
+    claimed = (1 - non_assertive) * hallucinated * rate_hallucinated
+    return named / (named + claimed)
+
+
 def count(
     captions: Iterable[Caption],
     references: References | None,
