@@ -13,8 +13,9 @@ OVERSAMPLING = 2
 """Pixels drawn per output pixel along each axis; the mean of them smooths edges."""
 
 Colour = tuple[int, int, int]
-Point = tuple[float, float]
-Box = tuple[float, float, float, float]
+Number = int | float
+Point = tuple[Number, Number]
+Box = tuple[Number, Number, Number, Number]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Canvas:
         """Pixel position of a frame position."""
         return at[0] * self._scale + self._shift[0], at[1] * self._scale + self._shift[1]
 
-    def length(self, value: float) -> int:
+    def length(self, value: Number) -> int:
         """Pixels of a frame length, at least one."""
         return max(1, round(value * self._scale))
 
@@ -51,29 +52,31 @@ class Canvas:
         box: Box,
         fill: Colour | None,
         outline: Colour | None = None,
-        width: float = 2,
-        radius: float = 0,
+        width: Number = 2,
+        radius: Number = 0,
     ) -> None:
         """A rectangle with rounded corners."""
         self._draw.rounded_rectangle(
             self._box(box), self.length(radius) if radius else 0, fill, outline, self.length(width)
         )
 
-    def band(self, top: float, bottom: float, fill: Colour) -> None:
+    def band(self, top: Number, bottom: Number, fill: Colour) -> None:
         """A stripe over the whole width of the picture; the outermost ones reach its edges."""
         y0 = 0.0 if top <= 0 else self.point((0, top))[1]
         y1 = float(self._image.height) if bottom >= FRAME[1] else self.point((0, bottom))[1]
         self._draw.rectangle((0, y0, self._image.width, y1), fill)
 
-    def ellipse(self, box: Box, fill: Colour | None, outline: Colour | None = None, width: float = 2) -> None:
+    def ellipse(
+        self, box: Box, fill: Colour | None, outline: Colour | None = None, width: Number = 2
+    ) -> None:
         """An ellipse inside a box."""
         self._draw.ellipse(self._box(box), fill, outline, self.length(width))
 
-    def arc(self, box: Box, start: float, end: float, fill: Colour, width: float) -> None:
+    def arc(self, box: Box, start: Number, end: Number, fill: Colour, width: Number) -> None:
         """An arc in degrees clockwise from three o'clock."""
         self._draw.arc(self._box(box), start, end, fill, self.length(width))
 
-    def line(self, points: Sequence[Point], fill: Colour, width: float = 2) -> None:
+    def line(self, points: Sequence[Point], fill: Colour, width: Number = 2) -> None:
         """A line with round joints and ends."""
         pixels = [self.point(p) for p in points]
         wide = self.length(width)
@@ -85,12 +88,12 @@ class Canvas:
         """A filled polygon."""
         self._draw.polygon([self.point(p) for p in points], fill, outline)
 
-    def text(self, at: Point, text: str, height: float, fill: Colour, anchor: str = "mm") -> None:
+    def text(self, at: Point, text: str, height: Number, fill: Colour, anchor: str = "mm") -> None:
         """Text in Pillow's own font, which needs no file from the system."""
         font = ImageFont.load_default(size=float(self.length(height)))
         self._draw.text(self.point(at), text, fill, font, anchor)
 
-    def smear(self, box: Box, cell: float, radius: float) -> None:
+    def smear(self, box: Box, cell: Number, radius: Number) -> None:
         """Destroy what a box holds: average over cells, then blur. Nothing of it can be restored."""
         x0, y0, x1, y1 = (round(v) for v in self._box(box))
         part = self._image.crop((x0, y0, x1, y1))
@@ -109,7 +112,7 @@ class Canvas:
         return x0, y0, x1, y1
 
 
-def shade(colour: Colour, factor: float) -> Colour:
+def shade(colour: Colour, factor: Number) -> Colour:
     """The colour made darker (below 1) or lighter (above 1)."""
     r, g, b = (max(0, min(255, round(v * factor))) for v in colour)
     return r, g, b

@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable
 
-from probekit.benchmarks.ghost_canvas import Canvas, Colour, Drawn, Point, jitter, shade
+from probekit.benchmarks.ghost_canvas import Box, Canvas, Colour, Drawn, Number, Point, jitter, shade
 
 CLOCK_TARGET = "the time on the clock"
 TARGET = "the time on the clock or watch"
@@ -132,7 +132,7 @@ def display(rng: random.Random, size: tuple[int, int]) -> Drawn:
     return Drawn(canvas.finish(), TARGET, tuple(text for text in (shown, unit) if text))
 
 
-def _dial(canvas: Canvas, at: Point, radius: float, rng: random.Random) -> None:
+def _dial(canvas: Canvas, at: Point, radius: Number, rng: random.Random) -> None:
     rim = jitter(rng.choice(((60, 60, 66), (150, 120, 70), (170, 172, 178), (120, 40, 40))), rng)
     canvas.ellipse(_around((at[0] + 8, at[1] + 10), radius * 1.08), (90, 88, 84))
     canvas.ellipse(_around(at, radius * 1.08), rim)
@@ -155,11 +155,11 @@ def _seven_segments(canvas: Canvas, corner: Point, sign: str, lit: Colour, dark:
         canvas.line(line, lit if name in SEGMENTS[sign] else dark, 9)
 
 
-def _on(at: Point, radius: float, degrees: float) -> Point:
+def _on(at: Point, radius: Number, degrees: Number) -> Point:
     """A point on a circle, in degrees clockwise from the top."""
     angle = math.radians(degrees - 90)
     return at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle)
 
 
-def _around(at: Point, radius: float) -> tuple[float, float, float, float]:
+def _around(at: Point, radius: Number) -> Box:
     return at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius

@@ -237,16 +237,15 @@ def deflection_score(
         seed=seed,
     )
     table = _table(
-        "DeflectionBench", "scenario", "n", "accuracy", "deflection", "hallucination", "given attempt"
+        "DeflectionBench: %", "scenario", "n", "correct", "deflected", "hallucinated", "of attempts"
     )
     for scenario, rates in result.scenarios.items():
         shares = (rates.accuracy, rates.deflection, rates.hallucination, rates.given_attempt)
         table.add_row(str(scenario), str(rates.n), *(_interval(share, 100, 1) for share in shares))
     _print(table)
     if result.reliability_gap is not None:
-        typer.echo(
-            f"Reliability gap (deflection, adversarial minus oracle): {_interval(result.reliability_gap, 100, 1)} %"
-        )
+        gap = _interval(result.reliability_gap, 100, 1)
+        typer.echo(f"Reliability gap (deflection, adversarial minus oracle): {gap} points")
     both = agreement([r.rules for r in held], [r.judged for r in held])
     if both.n:
         typer.echo(f"Rules against judge: {both.share:.3f} agree, kappa {both.kappa:.3f}, {both.n} responses")
@@ -321,7 +320,7 @@ def _table(title: str, *columns: str) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
     for number, column in enumerate(columns):
         table.add_column(column, no_wrap=number == 0, justify="left" if number == 0 else "right")
     return table

@@ -113,6 +113,32 @@ def mean(
     return ratio(numbers, np.ones_like(numbers), groups, draws=draws, seed=seed)
 
 
+def statistics(
+    compute: Callable[[Int[np.ndarray, "row"]], Sequence[float]],
+    groups: Sequence[str],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    excluded: int = 0,
+) -> tuple[Estimate, ...]:
+    """Estimates of several statistics that can be computed together from rows with repetition counts.
+
+    Args:
+        compute: takes how often each row counts (all ones for the values themselves), gives the
+            statistics in a fixed order.
+        groups: the unit of sampling of each row.
+    """
+    index, count = group_index(groups)
+    values = compute(np.ones(len(groups), dtype=np.int64))
+    drawn: list[Sequence[float]] = []
+    if count > 1 and draws > 0:
+        drawn = [compute(weight[index]) for weight in resamples(count, draws, seed)]
+    return tuple(
+        Estimate(value, *percentile_interval([one[i] for one in drawn]), len(groups), excluded)
+        for i, value in enumerate(values)
+    )
+
+
 def statistic(
     compute: Callable[[Int[np.ndarray, "row"]], float],
     groups: Sequence[str],
@@ -121,18 +147,8 @@ def statistic(
     seed: int = 0,
     excluded: int = 0,
 ) -> Estimate:
-    """An estimate of any statistic that can be computed from rows with repetition counts.
-
-    Args:
-        compute: takes how often each row counts (all ones for the value itself).
-        groups: the unit of sampling of each row.
-    """
-    index, count = group_index(groups)
-    value = compute(np.ones(len(groups), dtype=np.int64)) if len(groups) else math.nan
-    low = high = math.nan
-    if count > 1 and draws > 0:
-        low, high = percentile_interval([compute(weight[index]) for weight in resamples(count, draws, seed)])
-    return Estimate(value, low, high, len(groups), excluded)
+    """An estimate of one statistic, see `statistics`."""
+    return statistics(lambda counts: (compute(counts),), groups, draws=draws, seed=seed, excluded=excluded)[0]
 
 
 def _divide(top: float, bottom: float) -> float:

@@ -33,7 +33,8 @@ _LABELS = lexicon(
     "would should must too small tiny dark far low resolution quality faint fuzzy distorted scrambled "
     "random characters glyphs script marks lines strokes smudged garbled pixelated covered black white "
     "grey gray red green blue yellow orange purple brown looks language foreign made up plain solid box "
-    "bar code qr portrait"
+    "bar code qr portrait says say said shows show showing states displays display contains contain "
+    "belongs bears"
 )
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»\n]{1,80})[\"“”„«»]|(?<!\w)['‘]([^'‘’\n]{1,80})['’](?!\w)")
 _CAPITALS = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][A-ZÀ-Þ'’.\-]*[A-ZÀ-Þ](?![\w])")

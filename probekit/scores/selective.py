@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, statistic
+from probekit.metrics.estimates import DRAWS, Estimate, statistics
 from probekit.scores.taxonomy import Category
 
 
@@ -116,43 +116,24 @@ def selective(
     groups = [image for image, keep in zip(images, kept, strict=True) if keep]
     groups = [groups[i] for i in order]
 
-    def on(measure: str) -> Estimate:
-        def compute(counts: Int[np.ndarray, "row"]) -> float:
-            drawn = np.repeat(ranked, counts)
-            return _measure(measure, drawn, coverage)
+    def compute(counts: Int[np.ndarray, "row"]) -> tuple[float, ...]:
+        return _measures(np.repeat(ranked, counts), coverage)
 
-        return statistic(compute, groups, draws=draws, seed=seed, excluded=excluded)
-
+    found = statistics(compute, groups, draws=draws, seed=seed, excluded=excluded)
+    accuracy, at, gain, area, oracle, excess, generalised = found
     _, counts = np.unique(confidences[kept], return_counts=True)
-    return Selective(
-        accuracy=on("accuracy"),
-        accuracy_at=on("accuracy_at"),
-        gain=on("gain"),
-        aurc=on("aurc"),
-        oracle=on("oracle"),
-        e_aurc=on("e_aurc"),
-        augrc=on("augrc"),
-        coverage=coverage,
-        tied=int(counts[counts > 1].sum()),
-    )
+    tied = int(counts[counts > 1].sum())
+    return Selective(accuracy, at, gain, area, oracle, excess, generalised, coverage, tied)
 
 
-def _measure(name: str, ranked: Float[np.ndarray, "row"], coverage: float) -> float:
+def _measures(ranked: Float[np.ndarray, "drawn"], coverage: float) -> tuple[float, ...]:
+    """The seven estimates of `Selective`, in its order."""
     if ranked.size == 0:
-        return math.nan
-    if name == "accuracy":
-        return float(1.0 - ranked.mean())
-    if name == "accuracy_at":
-        return accuracy_at(ranked, coverage)
-    if name == "gain":
-        return accuracy_at(ranked, coverage) - float(1.0 - ranked.mean())
-    if name == "aurc":
-        return aurc(ranked)
-    if name == "oracle":
-        return aurc(np.sort(ranked))
-    if name == "e_aurc":
-        return aurc(ranked) - aurc(np.sort(ranked))
-    return augrc(ranked)
+        return (math.nan,) * 7
+    right = float(1.0 - ranked.mean())
+    best, area = accuracy_at(ranked, coverage), aurc(ranked)
+    oracle = aurc(np.sort(ranked))
+    return right, best, best - right, area, oracle, area - oracle, augrc(ranked)
 
 
 def _order(confidences: Float[np.ndarray, "row"]) -> Int[np.ndarray, "row"]:

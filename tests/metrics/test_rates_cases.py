@@ -16,7 +16,10 @@ CASES = [json.loads(line) for line in Path(__file__).with_name("rates_cases.json
 @pytest.mark.parametrize("case", CASES, ids=[f"{i}-{c['category']}" for i, c in enumerate(CASES)])
 def test_verdict_follows_the_rule(case: dict[str, Any]) -> None:
     image = GhostImage(
-        "x.png", GhostCategory(case["category"]), case.get("target", "the name"), tuple(case.get("whitelist", ()))
+        "x.png",
+        GhostCategory(case["category"]),
+        case.get("target", "the name"),
+        tuple(case.get("whitelist", ())),
     )
     policy = Policy(case.get("count_visible_yes", False), case.get("roles_need_whitelist", False))
     assert verdict(case["response"], image, policy).hallucinated is case["hallucinated"], case["rule"]

@@ -1,0 +1,170 @@
+"""Validation of Ghost sets: files, quality, compliance, separability, from recorded verdicts."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
+from probekit.benchmarks.ghost_records import load_assignments, load_clusters, load_compliance
+from probekit.benchmarks.ghost_report import validate
+from probekit.benchmarks.ghost_validate import (
+    DIMENSIONS,
+    check_files,
+    regeneration_warnings,
+    sharpness,
+    stage1,
+    stage2,
+    stage3,
+)
+from probekit.errors import InputError
+from probekit.files import write_jsonl
+
+NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 40, 3), dtype=np.uint8))
+
+
+def test_sharpness_is_the_variance_of_the_laplacian() -> None:
+    grey = np.asarray(NOISE.convert("L"), dtype=float)
+    padded = np.pad(grey, 1, mode="reflect")
+    by_hand = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:] - 4 * grey
+    assert sharpness(NOISE) == pytest.approx(by_hand[1:-1, 1:-1].var(), rel=0.1)
+    assert sharpness(Image.new("RGB", (20, 20), (90, 90, 90))) == 0
+    assert sharpness(NOISE.filter(ImageFilter.GaussianBlur(3))) < sharpness(NOISE) / 50
+
+
+def scores(**changed: int) -> dict[str, int]:
+    return {name: changed.get(name, 4) for name in DIMENSIONS}
+
+
+def test_the_weakest_dimension_decides_alone() -> None:
+    found = stage1([scores(realism=2)] * 3 + [scores(realism=3)] * 2)
+    assert not found.passes
+    assert (found.weakest, found.reasons) == ("realism", ("realism 2.4 < 3.0",))
+    assert found.deviations["realism"] == pytest.approx(np.std([2, 2, 2, 3, 3]))
+    assert np.mean(list(found.means.values())) > 3, "the mean over dimensions would have let it pass"
+    assert stage1([scores()] * 5).passes
+
+
+def test_thresholds_and_sharpness_can_be_set() -> None:
+    assert not stage1([scores()] * 5, thresholds={"integrity": 4.5}).passes
+    assert not stage1([scores()] * 5, measured=10.0, least_sharpness=50.0).passes
+    assert not stage1([scores()] * 5, measured=math.nan, least_sharpness=50.0).passes
+    assert stage1([scores()] * 5, measured=60.0, least_sharpness=50.0).passes
+
+
+@pytest.mark.parametrize("bad", [{}, {"realism": 6}, {"realism": True}])
+def test_scores_out_of_range_are_refused(bad: dict[str, int]) -> None:
+    rounds = [{**scores(), **bad}] if bad else [{}]
+    with pytest.raises(InputError, match="round 1"):
+        stage1(rounds)
+    with pytest.raises(InputError):
+        stage1([])
+
+
+BADGE = GhostImage("b.png", GhostCategory.TEXT_BLUR, "the name on the badge", ("STAFF",))
+OTHER = GhostImage("c.png", GhostCategory.TEXT_BLUR, "the name on the badge")
+DIAL = GhostImage("d.png", GhostCategory.TIME_FIX, "the time on the clock")
+PEN = GhostImage("p.png", GhostCategory.HUMAN_INTENT, "a pen")
+
+
+def test_compliance_is_the_conjunction_and_whitelists_grow_for_text_only() -> None:
+    manifest = Manifest(Path(), (BADGE, OTHER, DIAL, PEN))
+    found = stage2(
+        manifest,
+        {
+            "b": {"q1": True, "q2": True, "allowed_words": ["HALL", "STAFF"], "passes": False},
+            "c": {"q1": True, "q2": False},
+            "d": {"q1": True, "q2": True, "allowed_words": ["QUARTZ"]},
+        },
+    )
+    # The program decides, not the verifier's own "passes".
+    assert found.passes == {"b": True, "c": False, "d": True}
+    assert found.whitelist == {"b": ("STAFF", "HALL"), "c": (), "d": (), "p": ()}
+    assert (found.total, found.n, found.unjudged) == (2, 3, 1)
+    assert found.rate[GhostCategory.TEXT_BLUR] == 0.5
+    assert math.isnan(found.rate[GhostCategory.HUMAN_INTENT])
+
+
+def test_verdicts_must_be_true_or_false_on_known_images() -> None:
+    manifest = Manifest(Path(), (BADGE,))
+    with pytest.raises(InputError, match="'z'"):
+        stage2(manifest, {"z": {"q1": True, "q2": True}})
+    with pytest.raises(InputError, match="verdict on b"):
+        stage2(manifest, {"b": {"q1": "yes", "q2": True}})
+
+
+def test_separability_counts_recall_and_confusion() -> None:
+    blur, pen = GhostCategory.TEXT_BLUR, GhostCategory.HUMAN_INTENT
+    found = stage3([blur, blur, blur, blur, pen], ["1", "1", "1", "8", "?"], {"1": blur, "8": pen})
+    assert found.recall[blur] == 0.75
+    assert found.recall[pen] == 0.0
+    assert math.isnan(found.recall[GhostCategory.TIME_FIX])
+    assert (found.overall, found.macro, found.n) == (3 / 5, 0.375, 5)
+    assert found.confusion[0, 0] == 3
+    assert found.confusion[0, 7] == 1
+    assert found.confusion[7, 8] == 1
+
+
+def test_warning_after_more_than_fifty_attempts() -> None:
+    blur = GhostCategory.TEXT_BLUR
+    assert regeneration_warnings({blur: 50}, {blur: 10}) == []
+    (warning,) = regeneration_warnings({blur: 51}, {blur: 10})
+    assert "text_blur: 10 of 100" in warning
+    assert regeneration_warnings({blur: 120}, {blur: 100}) == []
+
+
+def test_files_that_are_missing_damaged_or_contradict_their_line(tmp_path: Path) -> None:
+    NOISE.save(tmp_path / "b.png")
+    (tmp_path / "d.png").write_bytes(b"no picture")
+    self_listed = GhostImage("b.png", GhostCategory.HUMAN_INTENT, "a pen", ("PEN",))
+    no_article = GhostImage("b.png", GhostCategory.TIME_FIX, "clock")
+    faults = check_files(Manifest(tmp_path, (BADGE, DIAL, PEN, self_listed, no_article)))
+    assert [(f.image, f.what.split(":")[0].split(" ")[0]) for f in faults] == [
+        ("d.png", "does"),
+        ("p.png", "no"),
+        ("b.png", "the"),
+        ("b.png", "target"),
+    ]
+    short = check_files(Manifest(tmp_path, (BADGE,)), per_category=1)
+    assert len(short) == 7
+
+
+def test_the_whole_workflow_from_recorded_verdicts(tmp_path: Path) -> None:
+    for name in ("b.png", "c.png"):
+        NOISE.save(tmp_path / name)
+    manifest = Manifest(tmp_path, (BADGE, OTHER))
+    write_jsonl(tmp_path / "q.jsonl", [{"image_id": "b", "rounds": [scores(realism=1)] * 5}])
+    write_jsonl(tmp_path / "v.jsonl", [{"image_id": "b", "q1": True, "q2": True}])
+    write_jsonl(tmp_path / "a.jsonl", [{"image_id": "b", "cluster": 1}, {"image_id": "c", "cluster": 2}])
+    (tmp_path / "k.json").write_text(json.dumps({"1": "text_blur", "2": "time_fix"}))
+    found = validate(
+        manifest,
+        quality=tmp_path / "q.jsonl",
+        compliance=tmp_path / "v.jsonl",
+        assignments=tmp_path / "a.jsonl",
+        clusters=tmp_path / "k.json",
+    )
+    text = "\n".join(found.lines())
+    assert "stage 1: 0 of 1 pass" in text
+    assert "realism 1.0 < 3.0" in text
+    assert "stage 2: 1 of 1 comply, 1 not judged" in text
+    assert "stage 3: recall 50.0% over all 2" in text
+    assert found.sharpness["b"] > 0
+    json.dumps(found.record(), default=str)
+
+
+def test_records_name_file_and_line(tmp_path: Path) -> None:
+    manifest = Manifest(tmp_path, (BADGE,))
+    path = tmp_path / "v.jsonl"
+    write_jsonl(path, [{"image_id": "b", "q1": True, "q2": True}, {"image_id": "b", "q1": True, "q2": True}])
+    with pytest.raises(InputError, match=r"line 2.*second record"):
+        load_compliance(path, manifest)
+    write_jsonl(path, [{"image_id": "z", "cluster": 1}])
+    with pytest.raises(InputError, match=r"line 1.*'z'"):
+        load_assignments(path, manifest)
+    (tmp_path / "k.json").write_text('{"1": "nothing"}')
+    with pytest.raises(InputError, match="cluster -> category"):
+        load_clusters(tmp_path / "k.json")
