@@ -62,7 +62,10 @@ class LogitReadout:
         """
         size = logits.shape[1]
         outside = sorted(i for i in (*self.yes, *self.no) if not 0 <= i < size)
-        note = f"ids {outside} lie outside a vocabulary of {size}" if outside else ""
+        note = ""
+        if outside:
+            total = len(self.yes) + len(self.no)
+            note = f"{len(outside)} of {total} ids, such as {outside[-1]}, lie outside a vocabulary of {size}"
         missing = np.isnan(logits).any(axis=1)
         yes, no = _largest(logits, self.yes), _largest(logits, self.no)
         decisions = np.where(yes > no, YES, NO).astype(np.int8)

@@ -217,7 +217,8 @@ def _plane(name: str, audit: PopeAudit) -> Figure:
         "precision",
         caption="A correction helps when it crosses to a higher curve, not when it moves along one.",
     )
-    return iso_f1_figure(frame, points)
+    lowest = min(value for point in points for value in (*point.x, *point.y) if value == value)
+    return iso_f1_figure(frame, points, start=0.5 if lowest > 0.55 else 0.0)
 
 
 def _slug(name: str) -> str:
