@@ -34,7 +34,7 @@ COMPOUND_HEADS = words(
     "chargers call calls booth booths holder holders juice peel pad pads dock docks harbor marina "
     "launch feeder feeders bath nest nests cage cages season industry factory museum exhibit exhibition "
     "shooter worker workers operator operators engineer crew company companies ticket tickets platform "
-    "platforms paper brush rally rallies bread"
+    "platforms paper brush cleaner cleaners wash rally rallies bread"
 )
 """Nouns after the mention that take it as a modifier: what is there is a station, an owner, a race."""
 
@@ -85,6 +85,8 @@ def compound(c: Context) -> str | None:
         return _hyphenated(c)
     if after == "'s":
         return c.quote(c.first, right + 1) if c.word(right + 1) in HIS_AND_HERS else None
+    if c.category in {"cat", "dog"} and after in {"toy", "toys"}:
+        return c.quote(c.first, right)
     if c.category == "person":
         young = word in {"child", "toddler", "baby"} and after in CHILD_FURNITURE
         return c.quote(c.first, right) if young else None
@@ -103,6 +105,8 @@ def compound(c: Context) -> str | None:
             return c.quote(c.first, right)
         if c.word(right + 1) in COMPOUND_HEADS:
             return c.quote(c.first, right + 1)
+        if c.word(right + 1) in {"", ".", ",", "activity", "activities"}:
+            return c.quote(c.first, right)
     return None
 
 

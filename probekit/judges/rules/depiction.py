@@ -79,6 +79,9 @@ INSCRIBED = words(
 CLOTH = words("shirt shirts t-shirt tshirt tie ties sweater jacket mug sign signs wallpaper curtain curtains magazine "
               "cover card label flag banner poster billboard canvas calendar screen hat cap apron")  # fmt: skip
 PLACED = words("near next behind beside under underneath above below beyond outside by against where")
+INSCRIBED_WORDS = 6
+"""Longer quotations are inscriptions only beside a word such as ``sign`` or ``reads``."""
+
 QUOTED = re.compile(r"\"[^\"\n]{1,90}\"|“[^”\n]{1,90}”|(?<!\w)['‘](?! )[^'’\n]{1,60}['’](?!\w)")
 
 
@@ -94,7 +97,7 @@ def quoted(c: Context) -> str | None:
     line_end = c.text.find("\n", end)
     for match in QUOTED.finditer(c.text, line_start, line_end if line_end >= 0 else len(c.text)):
         if match.start() < start and end < match.end():
-            return match.group()
+            return match.group() if _inscription(c.text, line_start, match) else None
     for k in range(c.start - 1, max(-1, c.start - 7), -1):
         if c.word(k) in READING and any(c.word(m) in WRITTEN_ON for m in range(max(0, k - 5), k + 1)):
             return (
@@ -103,9 +106,21 @@ def quoted(c: Context) -> str | None:
     return None
 
 
+def _inscription(text: str, line_start: int, quote: re.Match[str]) -> bool:
+    """Whether a quotation is words seen in the scene, rather than a caption that stands in quotes."""
+    before = text[line_start : quote.start()].rsplit(". ", 1)[-1].lower()
+    after = text[quote.end() : quote.end() + 30].lower().split()
+    near = {word.strip(",.:") for word in before.split()[-6:]} | {word.strip(",.:") for word in after[:2]}
+    if near & (READING | WRITTEN_ON):
+        return True
+    return bool(before.strip()) and len(quote.group().split()) <= INSCRIBED_WORDS and "caption" not in before
+
+
 def named_by_figure(c: Context) -> str | None:
     """The compound of the mention and a work: ``elephant statue``, ``zebra print umbrella``."""
     right = c.last + 1
+    if c.word(right) in {"toy", "toys"} and c.category in {"cat", "dog"}:
+        return None
     if c.word(right) == "-":
         right += 1
     if c.word(right) in {"shaped", "themed"}:

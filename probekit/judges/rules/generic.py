@@ -49,7 +49,8 @@ def _habit(c: Context) -> str | None:
     """``a place where [people] gather``, ``[people] often meet here``."""
     after = c.word(c.head + 1)
     progressive = after in {"are", "is", "were"} and c.word(c.head + 2).endswith("ing")
-    if c.own is not Determination.BARE or progressive:
+    happening = progressive or after in {"have", "has", "had"}
+    if c.own is not Determination.BARE or happening:
         return None
     if c.word(c.start - 1) == "where":
         return c.quote(c.start - 1, c.last)

@@ -19,7 +19,7 @@ SCENE = words("scene atmosphere setting image picture photo area location place 
 """Of these a hedge gives a description; the people and things inside the description are there."""
 
 PURPOSIVE = ENABLING | words(
-    "for ready prepared preparing waiting used designed meant intended help helps helping allow allows "
+    "for hoping ready prepared preparing waiting used designed meant intended help helps helping allow allows "
     "allowing serve serves serving prevent prevents"
 )
 UNKNOWN = words("likely unclear uncertain unsure unknown possible conceivable plausible")
@@ -149,7 +149,7 @@ def _below(c: Context) -> str | None:
             if copular and c.word(edge - 1) == "of" and c.word(k - 1) in SCENE:
                 return None
             return c.quote(k, c.last)
-        if word in lex.FINITE and word not in {"do", "does"} and c.word(k - 1) != "there":
+        if word in lex.FINITE and word not in {"do", "does"} and c.word(k - 1) not in {"there", "to"} | lex.MODALS:
             return None
     return None
 

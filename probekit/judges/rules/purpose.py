@@ -8,12 +8,13 @@ from probekit.judges.rules.lexicon import words
 
 EXPERIENCED = words(
     "enjoyable engaging exciting fun memorable challenging pleasant thrilling interesting entertaining "
-    "delightful exhilarating experience experiences moment moments challenge backdrop excitement "
+    "delightful exhilarating experience experiences moment moments challenge excitement "
     "enjoyment joy thrill affection love care concern except as cares caring known important essential "
     "advisable necessary crucial vital recommended"
 )
 """Before ``for``: what someone merely lives through, and what is not a purpose at all."""
 
+LIVED = words("moment moments experience experiences")
 REACHING = words("reaching reach reaches going heading")
 SOUGHT = words("expecting awaiting anticipating seeking awaits await awaited anticipates expects")
 ENABLING = words(
@@ -22,7 +23,7 @@ ENABLING = words(
     "remind reminds reminding warn warns warning guide guides guiding alert alerts alerting serve "
     "serves serving entice entices enticing"
 )
-READY = words("ready prepared preparing prepares prepare waiting waits wait eager poised about")
+READY = words("hoping ready prepared preparing prepares prepare waiting waits wait eager poised about")
 MEANT = words("designed meant intended used")
 SERVED = words("visitors customers spectators passengers guests people pedestrians drivers viewers")
 
@@ -38,6 +39,11 @@ def _for(c: Context) -> str | None:
     if c.word(k) != "for" or c.word(c.head + 1) == "'s":
         return None
     if c.word(k - 1) in EXPERIENCED or (c.word(k - 1) in REACHING and c.definite):
+        return None
+    back = k - 1
+    while c.word(back) in {"of", "and"} or c.nounlike(back):
+        back -= 1
+    if any(c.word(m) in LIVED and c.word(m + 1) == "of" for m in range(back, k)):
         return None
     return c.quote(k - 1, c.last)
 

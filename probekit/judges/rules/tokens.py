@@ -46,6 +46,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
+    quoting = False
 
     def close() -> None:
         if words:
@@ -58,13 +59,26 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         start, end = match.span()
         if ends and "\n" in text[ends[-1] : start]:
             close()
-        words.append(match.group().lower().replace("’", "'"))
+        word = match.group().lower().replace("’", "'")
+        if word == "'":
+            quoting, word = _apostrophe(text, start, quoting)
+        words.append(word)
         starts.append(start)
         ends.append(end)
         if words[-1] in ENDS and _closes(text, words, end):
             close()
     close()
     return tuple(found)
+
+
+def _apostrophe(text: str, at: int, quoting: bool) -> tuple[bool, str]:
+    """Whether a single quotation is open after the mark, and the mark's word: a plural's possessive is ``'s``."""
+    before, after = text[at - 1 : at], text[at + 1 : at + 3]
+    if quoting:
+        return False, "'"
+    if before.lower() == "s" and after[:1] == " " and after[1:].islower():
+        return False, "'s"
+    return (not before or before.isspace()) and after[:1].isalnum(), "'"
 
 
 def _closes(text: str, words: list[str], end: int) -> bool:
