@@ -39,8 +39,8 @@ def throne(
     votes: Annotated[
         list[Path],
         typer.Option(
-            help="Votes: JSON Lines as this command writes them, or THRONE's own answer files (.json); may be "
-            "given several times. With --judge, the one file that is filled.",
+            help="Votes: JSON Lines as this command writes them, or THRONE's own answer files (.json), "
+            "any number of them. With --judge, the one file that is filled.",
             show_default=False,
         ),
     ],

@@ -7,6 +7,7 @@ is not the inverse of decoding, and offsets that tokenizers report can be empty 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 Decode = Callable[[Sequence[int]], str]
@@ -14,6 +15,9 @@ Decode = Callable[[Sequence[int]], str]
 
 INCOMPLETE = "\ufffd"
 """What decoders print for the first bytes of a character whose other bytes are still to come."""
+
+_SHORT = 3
+"""Longest window of tokens worth keeping: one token settled, one or two more."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,12 @@ class Offsets:
     def written(self) -> int:
         """Tokens up to and including the last one that wrote a character; an end marker is not among them."""
         return 0 if not self.text else self.token_completing(len(self.text) - 1) + 1
+
+
+def remembering(decode: Decode) -> Decode:
+    """A decoder that keeps its answers to short windows; captions share most of theirs."""
+    short = lru_cache(maxsize=1 << 17)(lambda ids: decode(list(ids)))
+    return lambda ids: short(tuple(ids)) if len(ids) <= _SHORT else decode(ids)
 
 
 def offsets(token_ids: Sequence[int], decode: Decode) -> Offsets:

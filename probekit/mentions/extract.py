@@ -8,7 +8,7 @@ from typing import Any
 
 from probekit.errors import InputError
 from probekit.files import Json, read_jsonl, write_jsonl
-from probekit.mentions.align import Decode, Offsets, align, offsets
+from probekit.mentions.align import Decode, Offsets, align, offsets, remembering
 from probekit.mentions.find import find, other_senses
 from probekit.mentions.vocabulary import Vocabulary
 
@@ -59,6 +59,8 @@ def mention_rows(
     Raises:
         InputError: a line is not a generation, or has text but no token ids; file, line and example named.
     """
+    if decode is not None:
+        decode = remembering(decode)
     rows: list[Json] = []
     dropped: list[Json] = []
     texts = 0
