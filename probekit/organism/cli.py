@@ -29,7 +29,7 @@ def train(
         int, typer.Option(help="Fresh scenes for the figures of the card.", min=20)
     ] = 600,
 ) -> None:
-    """Train the organism from nothing: about 45 minutes on one core.
+    """Train the organism from nothing: about an hour on one core.
 
     The run counts steps, not seconds, and writes a checkpoint every 250 of them; killed, it goes
     on where it was and ends with the same weights. Yes/no accuracy stays at 0.50 for the first

@@ -14,6 +14,8 @@ from probekit.organism import blind
 from probekit.organism.grammar import make_caption
 from probekit.organism.questions import (
     CAPTION_PROMPTS,
+    EVEN_KINDS,
+    HARD_KINDS,
     LIST_PROMPT,
     list_answer,
     place_question,
@@ -104,6 +106,12 @@ class Sampler:
     ) -> None:
         self.settings = settings
         self.stage = stage
+        polish = stage == "polish"
+        self.presence_share = (
+            settings.polish_questions_share if polish else settings.questions_share
+        )
+        self.noise_share = settings.polish_noise_share if polish else settings.noise_share
+        self.kinds = HARD_KINDS if polish else EVEN_KINDS
         self.pool = pool
         self.tokenizer = tokenizer
         self.image_text = IMAGE * PATCHES**2
@@ -130,7 +138,7 @@ class Sampler:
         rng = random.Random(f"{settings.seed} {self.stage} {group}")
         late = self.stage == "polish" or 4 * group >= settings.anneal_at * settings.joint_steps
         place, listing = settings.late_tasks if late else settings.early_tasks
-        presence = settings.questions_share
+        presence = self.presence_share
         task: Task = rng.choices(
             ("presence", "place", "list", "caption"),
             (presence, place, listing, 1 - presence - place - listing),
@@ -147,12 +155,12 @@ class Sampler:
         scene = self.pool.scenes[index]
         share = rng.random()
         sighted = task in ("place", "list") or share >= (
-            self.settings.black_share + self.settings.noise_share
+            self.settings.black_share + self.noise_share
         )
         if sighted:
             turns = self._turns(task, scene, rng)
             return Sample(scene.image, *self.conversation(turns), index)
-        noise = share < self.settings.noise_share
+        noise = share < self.noise_share
         image = black_image()
         if noise:
             image = noise_image(rng.randrange(2**32), deviation=rng.uniform(10, 60))
@@ -164,8 +172,10 @@ class Sampler:
             return [(rng.choice(CAPTION_PROMPTS), make_caption(scene, rng).text)]
         if task == "list":
             return [(LIST_PROMPT, list_answer(scene))]
-        ask = presence_question if task == "presence" else place_question
-        asked = [ask(scene, rng) for _ in range(self.settings.turns)]
+        if task == "presence":
+            asked = [presence_question(scene, rng, self.kinds) for _ in range(self.settings.turns)]
+        else:
+            asked = [place_question(scene, rng) for _ in range(self.settings.turns)]
         return [(question.text, question.answer) for question in asked]
 
     def _blind_turns(

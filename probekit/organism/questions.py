@@ -80,12 +80,21 @@ def questions(
     return tuple(Question(presence_text(c, form), c, answer) for c, answer in answers)
 
 
-def presence_question(scene: Scene, rng: random.Random) -> Question:
-    """Return a balanced yes/no question with the answer a caption writer would give."""
+EVEN_KINDS: tuple[QuestionKind, ...] = ("random", "adversarial", "popular")
+HARD_KINDS: tuple[QuestionKind, ...] = ("random", "adversarial", "adversarial")
+
+
+def presence_question(
+    scene: Scene, rng: random.Random, kinds: tuple[QuestionKind, ...] = EVEN_KINDS
+) -> Question:
+    """Return a balanced yes/no question with the answer a caption writer would give.
+
+    An absent object is of one of `kinds`, each as likely.
+    """
     if rng.random() < 0.5:
         category = rng.choice(sorted(scene.present))
     else:
-        kind: QuestionKind = rng.choice(("random", "adversarial", "popular"))
+        kind = rng.choice(kinds)
         absent = [c for c in CATEGORIES if c not in scene.present]
         if kind == "adversarial":
             absent = sorted(absent, key=lambda c: -_suggested(scene, c))[:4]
