@@ -332,11 +332,11 @@ def _print(table: Table) -> None:
     Console().print(table)
 
 
-def _cell(value: float, factor: float, digits: int) -> str:
+def _cell(value: float, factor: int, digits: int) -> str:
     return "n/a" if math.isnan(value) else f"{value * factor:.{digits}f}"
 
 
-def _interval(estimate: Estimate, factor: float, digits: int) -> str:
+def _interval(estimate: Estimate, factor: int, digits: int) -> str:
     value = _cell(estimate.value, factor, digits)
     if math.isnan(estimate.low):
         return value

@@ -11,6 +11,8 @@ from probekit.errors import InputError
 
 DRAWS = 1000
 """Bootstrap draws behind an interval unless the caller asks for another number."""
+BLOCK = 2_000_000
+"""Most repetition counts held at once, which bounds memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,21 @@ def group_index(groups: Sequence[str]) -> tuple[Int[np.ndarray, "row"], int]:
     return index, len(order)
 
 
-def resamples(groups: int, draws: int = DRAWS, seed: int = 0) -> Iterator[Int[np.ndarray, "group"]]:
-    """How often each of ``groups`` groups was drawn, once per bootstrap draw.
+def resamples(groups: int, draws: int = DRAWS, seed: int = 0) -> Iterator[Int[np.ndarray, "draw group"]]:
+    """How often each of ``groups`` groups was drawn, in blocks of bootstrap draws.
 
     A group is drawn with all of its rows, so rows of one image never count as independent.
     """
     generator = np.random.default_rng(seed)
     share = np.full(groups, 1.0 / groups) if groups else np.empty(0)
-    for _ in range(draws):
-        yield generator.multinomial(groups, share)
+    block = max(1, BLOCK // max(1, groups))
+    for start in range(0, draws, block):
+        yield generator.multinomial(groups, share, size=min(block, draws - start))
 
 
 def percentile_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
     """Central percentile interval of bootstrap values; draws without a value (NaN) do not count."""
-    kept = np.asarray([value for value in values if not math.isnan(value)])
+    kept = np.asarray([value for value in values if math.isfinite(value)])
     if kept.size == 0:
         return math.nan, math.nan
     low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
@@ -98,9 +101,10 @@ def ratio(
     value = _divide(float(top.sum()), float(bottom.sum()))
     low = high = math.nan
     if count > 1 and draws > 0:
-        drawn = [
-            _divide(float(weight @ top), float(weight @ bottom)) for weight in resamples(count, draws, seed)
-        ]
+        drawn: list[float] = []
+        for weight in resamples(count, draws, seed):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                drawn += list((weight @ top) / (weight @ bottom))
         low, high = percentile_interval(drawn)
     return Estimate(value, low, high, int(np.count_nonzero(denominator[kept])), int(missing.sum()))
 
@@ -132,7 +136,7 @@ def statistics(
     values = compute(np.ones(len(groups), dtype=np.int64))
     drawn: list[Sequence[float]] = []
     if count > 1 and draws > 0:
-        drawn = [compute(weight[index]) for weight in resamples(count, draws, seed)]
+        drawn = [compute(one[index]) for block in resamples(count, draws, seed) for one in block]
     return tuple(
         Estimate(value, *percentile_interval([one[i] for one in drawn]), len(groups), excluded)
         for i, value in enumerate(values)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, mean, statistic
+from probekit.metrics.estimates import DRAWS, Estimate, group_index, mean, percentile_interval, resamples
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,33 @@ def tone_curve(
     for level in levels:
         here = [int(i) for i in np.flatnonzero(where == level)]
         points[level] = mean(values[here], [images[i] for i in here], draws=draws, seed=seed)
-    valid = [int(i) for i in np.flatnonzero(~np.isnan(values))]
-    kept_values, kept_tones = values[valid], where[valid]
-
-    def average(counts: Int[np.ndarray, "response"]) -> float:
-        means = []
-        for level in levels:
-            weight = counts * (kept_tones == level)
-            means.append(float((weight * kept_values).sum() / weight.sum()) if weight.sum() else math.nan)
-        return float(np.mean(means)) if means else math.nan
-
-    overall = statistic(
-        average, [images[i] for i in valid], draws=draws, seed=seed, excluded=len(values) - len(valid)
-    )
+    overall = _average(values, where, levels, images, draws, seed)
     return ToneCurve(points, overall, population_sd([point.value for point in points.values()]))
+
+
+def _average(
+    values: Float[np.ndarray, "response"],
+    tones: Int[np.ndarray, "response"],
+    levels: Sequence[int],
+    images: Sequence[str],
+    draws: int,
+    seed: int,
+) -> Estimate:
+    """Mean over levels of the levels' means; an image is drawn with its responses at every level."""
+    index, count = group_index(images)
+    there = ~np.isnan(values)
+    top, bottom = np.zeros((count, len(levels))), np.zeros((count, len(levels)))
+    for column, level in enumerate(levels):
+        here = there & (tones == level)
+        np.add.at(top[:, column], index[here], values[here])
+        np.add.at(bottom[:, column], index[here], 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float((top.sum(axis=0) / bottom.sum(axis=0)).mean()) if levels else math.nan
+        drawn: list[float] = []
+        if count > 1 and draws > 0:
+            for weight in resamples(count, draws, seed):
+                drawn += list(((weight @ top) / (weight @ bottom)).mean(axis=1))
+    return Estimate(value, *percentile_interval(drawn), int(there.sum()), int((~there).sum()))
 
 
 def population_sd(tone_means: Sequence[float]) -> float:

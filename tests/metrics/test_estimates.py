@@ -47,7 +47,8 @@ def test_one_group_has_no_interval() -> None:
 
 
 def test_every_draw_draws_as_many_groups_as_there_are() -> None:
-    counts = np.array(list(resamples(7, 200, seed=0)))
+    counts = np.concatenate(list(resamples(7, 200, seed=0)))
+    assert counts.shape == (200, 7)
     assert (counts.sum(axis=1) == 7).all()
     assert counts.mean() == pytest.approx(1.0)
     assert group_index(["b", "a", "b"])[0].tolist() == [0, 1, 0]

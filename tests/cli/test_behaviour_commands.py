@@ -1,0 +1,129 @@
+"""The behaviour commands end to end, without a model."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from probekit.cli import app
+from probekit.errors import InputError
+from probekit.files import read_json, read_jsonl, write_jsonl
+
+RUN = CliRunner()
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    result = RUN.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def ghost(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli") / "ghost"
+    output = run("ghost", "make", folder, "--per-category", 1, "--seed", 3, "--size", "120x90")
+    assert "8 pictures" in output
+    return folder
+
+
+def test_ghost_from_set_to_rates(ghost: Path, tmp_path: Path) -> None:
+    manifest = ghost / "manifest.jsonl"
+    assert "scene_schema: 1 images" in run("ghost", "validate", manifest, "--per-category", 1)
+    asked = tmp_path / "questions.jsonl"
+    assert "40 questions" in run("ghost", "questions", manifest, "--out", asked)
+    answers = tmp_path / "answers.jsonl"
+    # A model that gives way at tone 5 and nowhere else.
+    given_way = {"text": "The name is Smith.", "time": "10:10", "presence": "Final: PRESENT"}
+    family = {"scene": "presence", "human": "presence", "text": "text"}
+    write_jsonl(
+        answers,
+        (
+            {
+                "example_id": q["example_id"],
+                "text": given_way[family.get(q["image_id"].split("_")[0], "time")]
+                if q["tone"] == 5
+                else "No.",
+            }
+            for _, q in read_jsonl(asked)
+        ),
+    )
+    out = tmp_path / "result.json"
+    output = run(
+        "ghost", "score", answers, "--manifest", manifest, "--draws", 20, "--rule-scores", "--out", out
+    )
+    assert "40 responses, 0 without a verdict" in output
+    assert "by wording, no judge" in output
+    held = read_json(out)["groups"]
+    assert set(held) >= {"all", "text", "time", "presence", "human_intent"}
+    assert [held["all"]["h_rate"]["points"][str(t)]["value"] for t in range(1, 6)] == [0, 0, 0, 0, 1]
+    assert held["all"]["h_rate"]["average"]["value"] == pytest.approx(0.2)
+    assert held["all"]["trend"]["p"] < 0.01
+
+
+def test_a_damaged_set_fails(ghost: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "set"
+    (copy / "images").mkdir(parents=True)
+    (copy / "manifest.jsonl").write_text((ghost / "manifest.jsonl").read_text())
+    assert "no such file" in run("ghost", "validate", copy / "manifest.jsonl", code=1)
+
+
+def test_a_wrong_size_is_bad_usage(tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["ghost", "make", str(tmp_path / "x"), "--size", "wide"])
+    assert isinstance(result.exception, InputError)
+    assert result.exception.exit_code == 2
+
+
+def test_deflection_from_samples_to_rates(tmp_path: Path) -> None:
+    samples = tmp_path / "samples.jsonl"
+    sample = {
+        "id": "a",
+        "question": "In which city?",
+        "answers": ["Paris"],
+        "gold": [{"text": "It stands in Paris."}],
+        "distractors": [{"text": f"It is {i} m tall."} for i in range(5)],
+    }
+    write_jsonl(samples, [sample, {**sample, "id": "b"}])
+    asked = tmp_path / "asked.jsonl"
+    assert "8 prompts" in run("deflection", "questions", samples, "--out", asked)
+    answers = tmp_path / "answers.jsonl"
+    write_jsonl(
+        answers,
+        (
+            {
+                "example_id": q["example_id"],
+                "text": "Paris" if "Paris." in q["prompt"] else "I cannot answer.",
+                "outcome": "not_attempted" if q["example_id"] == "a-parametric" else None,
+            }
+            for _, q in read_jsonl(asked)
+        ),
+    )
+    out = tmp_path / "result.json"
+    output = run("deflection", "score", answers, "--samples", samples, "--draws", 20, "--out", out)
+    assert "100.0 [100.0, 100.0] points" in output
+    assert "Rules against judge: 1.000 agree" in output
+    held = read_json(out)["scenarios"]
+    assert {s: r["deflection"]["value"] for s, r in held.items()} == {
+        "parametric": 1,
+        "oracle": 0,
+        "realistic": 0,
+        "adversarial": 1,
+    }
+
+
+def test_selective_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("confidence,correct,image_id\n0.9,1,a\n0.8,0,b\n0.7,1,c\n0.6,1,d\n0.5,0,e\n")
+    output = run("selective", path, "--draws", 20, "--out", tmp_path / "o.json")
+    assert "0.2967" in output
+    assert json.loads((tmp_path / "o.json").read_text())["s"]["e_aurc"]["value"] == pytest.approx(1 / 6)
+
+
+def test_consistency_of_the_printed_numbers(tmp_path: Path) -> None:
+    output = run("consistency", "ghost")
+    assert "32 checks, 11 inconsistent" in output
+    assert "holds" not in output
+    assert "holds" in run("consistency", "ghost", "--all")
+    own = tmp_path / "own.yaml"
+    own.write_text("tones: 5\ntable:\n  m: [50.0, 1.0, 3.5, 0.1]\n")
+    assert "1 checks, 0 inconsistent" in run("consistency", "ghost", "--printed", own)
