@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
+from typing import Literal
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -15,8 +17,12 @@ from probekit.report.tables import Cell, Column, Estimate, Table
 MISSING = "n/a"
 DIGEST = "variant"
 """Key of the column of digests: csv files have them whole, readers their first eight digits."""
-NARROW = 120
-"""Terminal columns under which only the main measures are printed."""
+NARROW: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (156, (DIGEST,)),
+    (140, ("fpr_hedged", "fpr_depictive", "fpr_purpose", "fpr_negation")),
+    (88, ("mix",)),
+)
+"""Terminal columns under which these columns of the table are not printed."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -150,15 +156,23 @@ def to_html(table: Table) -> Html:
 
 
 def to_terminal(table: Table, width: int) -> RichTable:
-    """A rich table; under `NARROW` columns the subtypes are left to the files."""
-    if width < NARROW:
-        main = ("detector", "mix", "auroc_all", "auroc_position_matched", "tpr", "fpr_concrete")
-        table = table.only((*main, "fpr_non_assertive"))
+    """A rich table; where the terminal is too narrow, digests, then subtypes, then mixes are left to the
+    files."""
+    for narrow, left_out in NARROW:
+        if width < narrow:
+            table = table.only(c.key for c in table.columns if c.key not in left_out)
+    caption = Text(table.caption.replace("`", ""))
     grid = RichTable(
-        title=Text(table.title), caption=Text(table.caption.replace("`", "")), title_style="bold"
+        title=Text(table.title, "bold"),
+        caption=caption,
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     for i, column in enumerate(table.columns):
-        grid.add_column(Text(heading(column)), justify="right" if _numeric(table, i) else "left")
+        side: Literal["left", "right"] = "right" if _numeric(table, i) else "left"
+        name = heading(column).replace("non-assertive", "non-\nassertive")
+        grid.add_column(Text(name), justify=side, overflow="fold")
     for row in table.rows:
         grid.add_row(*(_terminal_cell(c, k) for c, k in zip(row, table.columns, strict=True)))
     return grid

@@ -15,6 +15,7 @@ from probekit.report.captions import Mention, read_captions, read_mentions
 from probekit.report.formats import to_csv, to_latex, to_markdown
 from probekit.report.gallery import gallery_section
 from probekit.report.held_out import Choice, read_held_out
+from probekit.report.markup import tag
 from probekit.report.page import Section, write_page
 from probekit.report.pictures import Album
 from probekit.report.summary import (
@@ -28,6 +29,11 @@ from probekit.report.tables import full_table, mix_shown, mixes, results_table, 
 
 PREFERRED_MIX = "natural"
 PREFERRED_DETECTOR = "hidden_mid"
+
+
+_NO_GALLERY = Section(
+    "Pictures and their captions", tag("p", "Not shown; the top of this page says what is missing.")
+)
 
 
 @dataclass(frozen=True)
@@ -192,14 +198,14 @@ def _gallery(
     if "generations.jsonl" in lacking:
         missing.append("generations.jsonl: no gallery; `probekit generate` writes it.")
     if lacking or choice is None or not mentions:
-        return Section("Pictures and their captions")
+        return _NO_GALLERY
     wanted = {pair: own for pair in variants(evaluation) if (own := mix_shown(evaluation, *pair, mix))}
     held_out = read_held_out(run / "scores.csv", wanted)
     captions = read_captions(run / "generations.jsonl", mentions)
     if choice not in held_out:
         missing.append(f"scores.csv has no test rows of {choice.detector}, mix {choice.mix}.")
         if not held_out:
-            return Section("Pictures and their captions")
+            return _NO_GALLERY
         choice = next(iter(held_out))
     folder = _images(run)
     if not folder.is_dir():

@@ -175,5 +175,19 @@ def test_terminal_shows_values_and_markup_as_text() -> None:
     shown = console.export_text()
     assert "[bold]x[/bold]" in shown
     assert "0.625" in shown
-    narrow = to_terminal(results_table(evaluation, "none"), 80)
-    assert len(narrow.columns) == 7
+
+
+@pytest.mark.parametrize(("width", "columns"), [(160, 12), (150, 11), (100, 7), (80, 6)])
+def test_terminal_fits_its_width_and_cuts_no_number(full_run: Path, width: int, columns: int) -> None:
+    evaluation = Evaluation.load(full_run / "evaluation.json")
+    grid = to_terminal(results_table(evaluation, "natural"), width)
+    assert len(grid.columns) == columns
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(grid)
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    for r in evaluation.records:
+        if (r.mix, r.measure) == ("natural", "auroc"):
+            assert f"{r.value:.3f}" in "".join(lines)
+            assert f"{r.low:.3f}-{r.high:.3f}" in "".join(lines)
