@@ -60,7 +60,7 @@ def verify(store: Folder, as_json: AsJson = False) -> None:
     """
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from probekit.store import verify as check
 
@@ -80,7 +80,11 @@ def verify(store: Folder, as_json: AsJson = False) -> None:
         if report.sound:
             typer.echo(f"{report.path} is whole: {read}, content {report.content[:16]}")
         else:
-            table = Table("Where", "What is wrong", title=f"{escape(str(report.path))} is damaged ({read})")
+            table = Table(
+                Column("Where", overflow="fold"),
+                "What is wrong",
+                title=f"{escape(str(report.path))} is damaged ({read})",
+            )
             for finding in report.findings:
                 table.add_row(escape(finding.where), escape(finding.what))
             Console().print(table)
@@ -142,7 +146,7 @@ def _print(
 ) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
     console = Console()
     facts = Table(box=None, show_header=False, title=escape(str(store.path)), title_justify="left")
@@ -156,14 +160,14 @@ def _print(
     for name, companion in store.companions.items():
         facts.add_row(f"companion {escape(name)}", f"{len(companion)}, {len(companion.entries)}")
     console.print(facts)
-    table = Table("Capture", "Row shape", "Type", "Size")
+    table = Table(Column("Capture", overflow="fold"), "Row shape", "Type", "Size")
     for held in captures:
         shape = " x ".join(f"{axis} {n}" for axis, n in zip(held["axes"], held["shape"], strict=True))
         table.add_row(escape(held["capture"]), shape, held["type"], _size(held["bytes"]))
     table.add_section()
     table.add_row("all", "", "", _size(sum(held["bytes"] for held in captures)))
     console.print(table)
-    serves = Table("Detector", "Served", "Lacks")
+    serves = Table("Detector", "Served", Column("Lacks", overflow="fold"))
     for name, lacking in detectors.items():
         serves.add_row(name, "no" if lacking else "yes", escape("\n".join(lacking)))
     console.print(serves)

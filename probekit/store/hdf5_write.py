@@ -2,8 +2,8 @@
 
 import errno
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,14 +15,26 @@ from probekit.store.digests import Written, content_digest_of, file_digest, raw_
 from probekit.store.hdf5 import KIND, place_in_file
 
 PARTIAL = ".partial"
+_THREADS = 4
 
 
-def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, str]) -> Written:
+def write(
+    path: Path,
+    datasets: Mapping[str, Stored],
+    attributes: Mapping[str, str],
+    inspect: Callable[[str, Stored], None] | None = None,
+) -> Written:
     """Write a file under a temporary name, force it to disk, and rename it to ``path``.
 
     HDF5 lays out the file and writes the compressed arrays; the plain ones are then written straight
-    to their place in it, while another thread hashes them once for both digests. Hashing twice, or
-    after writing, takes longer than writing.
+    to their place in it, while other threads inspect each array and hash it, once for both digests.
+    Doing these one after the other takes longer than writing.
+
+    Args:
+        path: the file.
+        datasets: its arrays by name.
+        attributes: said of the file as a whole.
+        inspect: called with each array; whatever it raises leaves no file behind.
 
     Raises:
         OSError: the file cannot be written, ``ENOSPC`` for a full disk. Nothing is left behind.
@@ -36,13 +48,12 @@ def write(path: Path, datasets: Mapping[str, Stored], attributes: Mapping[str, s
     try:
         with temporary.open("w+b", buffering=0) as raw:
             plain = _lay_out(raw, datasets, attributes)
-            hashing = _Worker(lambda: {name: value_digest(datasets[name].values) for name in datasets})
-            try:
+            with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+                hashing = {name: pool.submit(_hash, name, one, inspect) for name, one in datasets.items()}
                 for name, (offset, _) in plain.items():
                     _write_at(raw.fileno(), offset, datasets[name].values)
                 os.fsync(raw.fileno())
-            finally:
-                digests = hashing.join()
+                digests = {name: future.result() for name, future in hashing.items()}
             written = Written(file_digest(raw.fileno(), plain, digests), content_digest_of(datasets, digests))
         temporary.replace(path)
         sync_folder(path.parent)
@@ -105,27 +116,10 @@ class _Sink:
         pass
 
 
-class _Worker:
-    """A function running in a thread; `join` gives its result or raises its error."""
-
-    def __init__(self, function: Any, *arguments: Any) -> None:
-        self._result: Any = None
-        self._error: BaseException | None = None
-
-        def body() -> None:
-            try:
-                self._result = function(*arguments)
-            except BaseException as error:
-                self._error = error
-
-        self._thread = threading.Thread(target=body, daemon=True)
-        self._thread.start()
-
-    def join(self) -> Any:
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._result
+def _hash(name: str, stored: Stored, inspect: Callable[[str, Stored], None] | None) -> str:
+    if inspect is not None:
+        inspect(name, stored)
+    return value_digest(stored.values)
 
 
 def _lay_out(

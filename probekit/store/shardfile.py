@@ -10,7 +10,6 @@ from jaxtyping import Shaped
 from probekit.captures import Capture
 from probekit.errors import ContractError, StoreError
 from probekit.store import hdf5
-from probekit.store.checks import check
 from probekit.store.codec import Bfloat16, Stored, encode
 from probekit.store.schema import ATTENTION_DTYPE, Header, row_shape
 from probekit.store.table import COLUMNS, TEXT_COLUMNS, RowTable
@@ -22,11 +21,11 @@ CAPTURES = "captures/"
 def datasets(
     header: Header, rows: RowTable, arrays: Mapping[Capture, np.ndarray | Bfloat16]
 ) -> dict[str, Stored]:
-    """Every array of a shard in its stored type, after all checks.
+    """Every array of a shard in its stored type; their invariants are still to be checked.
 
     Raises:
-        ContractError: a shape is wrong, a value does not fit, or an invariant does not hold; the
-            sample, the capture and the layer are named.
+        ContractError: a shape is wrong, or a value does not fit; the sample, the capture and the
+            layer are named.
     """
     attention = str(header.extra.get(ATTENTION_DTYPE, "float16"))
     repeated = [key for key, count in Counter(rows.keys).items() if count > 1]
@@ -42,9 +41,7 @@ def datasets(
                 where=capture.key,
                 hint=f"Axes: row, {', '.join(capture.axes)}.",
             )
-        stored = encode(capture, values, rows, attention)
-        check(capture, stored, rows)
-        found[CAPTURES + capture.key] = stored
+        found[CAPTURES + capture.key] = encode(capture, values, rows, attention)
     return found
 
 

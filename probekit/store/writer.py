@@ -14,7 +14,8 @@ import numpy as np
 from probekit.captures import Capture
 from probekit.errors import ContractError, InputError, StoreError
 from probekit.store import hdf5, hdf5_write, manifest, once, shardfile
-from probekit.store.codec import Bfloat16
+from probekit.store.checks import check
+from probekit.store.codec import Bfloat16, Stored
 from probekit.store.manifest import Entry
 from probekit.store.schema import (
     HEADER_FILE,
@@ -108,9 +109,15 @@ class StoreWriter:
                 f"captures given and declared differ: {', '.join(keys)}", where=f"shard {number}"
             )
         data = shardfile.datasets(self.header, rows, arrays)
+        names = {shardfile.CAPTURES + capture.key: capture for capture in self.captures}
+
+        def inspect(name: str, stored: Stored) -> None:
+            if name in names:
+                check(names[name], stored, rows)
+
         file = f"{SHARD_FOLDER}/{number:05d}.h5"
         with _full_disk(self.path, len(self._entries)):
-            written = hdf5_write.write(self.path / file, data, self._attributes(number))
+            written = hdf5_write.write(self.path / file, data, self._attributes(number), inspect)
             entry = Entry(number, file, len(rows), written.sha256, written.content)
             manifest.append(self.path, entry)
         self._entries[number] = entry

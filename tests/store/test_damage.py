@@ -29,7 +29,11 @@ def swap(file: Path) -> None:
     file.write_bytes((file.parent / "00001.h5").read_bytes())
 
 
-@pytest.mark.parametrize("damage", [cut, flip, swap, Path.unlink], ids=lambda f: f.__name__)
+def grow(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + b"x")
+
+
+@pytest.mark.parametrize("damage", [cut, flip, swap, grow, Path.unlink], ids=lambda f: f.__name__)
 def test_damaged_shard_is_named_and_rebuilt(tiny, store_path: Path, damage, caplog) -> None:
     whole = content_digest(Store.open(store_path))
     file = store_path / "shards" / "00002.h5"
