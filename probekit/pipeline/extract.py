@@ -118,14 +118,9 @@ def _complete(
     folder: Path, job_digest: str, captures: Iterable[Capture], examples: int, shard_examples: int
 ) -> bool:
     """Whether every shard is there already, so that the model need not be loaded."""
-    from probekit.store import Store
+    from probekit.store import finished
 
-    if not (folder / "job.json").exists():
-        return False
-    store = Store.open(folder)
-    if store.header.job_digest != job_digest or store.missing(tuple(captures)):
-        return False
-    return len(list(store.shards())) == -(-examples // shard_examples)
+    return len(finished(folder, job_digest, tuple(captures))) == -(-examples // shard_examples)
 
 
 def _replay(job: ExtractJob, vlm: Vlm, prompter: Prompter, work: ShardWork) -> float:
