@@ -79,23 +79,15 @@ class SharedBatch:
 
     Attributes:
         prompts: one a text.
-        vision: inputs of the distinct pictures; the leading axis runs over pieces of pictures.
-        pieces: for each vision input, how many leading entries each picture has.
-        picture: which picture each text is about.
+        vision: what the processor made of the distinct pictures.
+        pictures: how many distinct pictures there are.
+        picture: which of them each text is about.
     """
 
     prompts: tuple[EncodedPrompt, ...]
     vision: Mapping[str, torch.Tensor]
-    pieces: Mapping[str, tuple[int, ...]]
+    pictures: int
     picture: tuple[int, ...]
-
-    def for_rows(self, texts: Sequence[int]) -> dict[str, torch.Tensor]:
-        """Vision inputs for rows that are about these texts' pictures, in that order."""
-        chosen = [self.picture[text] for text in texts]
-        if chosen == list(range(len(set(self.picture)))):
-            return dict(self.vision)
-        split = {key: value.split(list(self.pieces[key])) for key, value in self.vision.items()}
-        return {key: torch.cat([parts[number] for number in chosen]) for key, parts in split.items()}
 
 
 class Prompter:
@@ -206,9 +198,7 @@ class Prompter:
             leader = batch.prompts[order[key]]
             alike = questions[number] == questions[first[key]]
             prompts.append(leader if alike else self._spliced(questions[number], leader))
-        return SharedBatch(
-            tuple(prompts), batch.vision, self._pieces(batch, len(leaders)), tuple(order[key] for key in keys)
-        )
+        return SharedBatch(tuple(prompts), batch.vision, len(leaders), tuple(order[key] for key in keys))
 
     def _spliced(self, question: str, leader: EncodedPrompt) -> EncodedPrompt:
         """Another question about the leader's picture, its image tokens taken over."""
@@ -231,23 +221,6 @@ class Prompter:
             marked = values[run[0]] if run else 0
             types[key] = tuple(marked if word == image else 0 for word in tokens)
         return EncodedPrompt(tuple(tokens), groups, leader.grids, types)
-
-    def _pieces(self, batch: PromptBatch, pictures: int) -> dict[str, tuple[int, ...]]:
-        """Leading entries of each vision input that belong to each picture."""
-        grid = batch.vision.get("image_grid_thw")
-        found = {}
-        for key, value in batch.vision.items():
-            if len(value) == pictures:
-                found[key] = (1,) * pictures
-            elif grid is not None and len(value) == int(grid.prod(-1).sum()):
-                found[key] = tuple(grid.prod(-1).tolist())
-            else:
-                raise FamilyError(
-                    f"cannot tell which part of {key!r} belongs to which picture",
-                    where=self.vlm.name,
-                    hint="Prefix sharing is not proven for this family.",
-                )
-        return found
 
     def _header(self, full: str, headless: str, *, special: bool) -> int:
         """Tokens of the assistant header: those after the longest common prefix of the two texts."""

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from probekit.families import Grid, Vlm
+from probekit.families.vision import Vision
 from probekit.forward.layout import PADDING, Layout
 from probekit.forward.plan import Tree, visible
 
@@ -62,13 +63,19 @@ class Call:
     placement: Placement
 
 
-def padded(vlm: Vlm, layout: Layout, vision: Mapping[str, Tensor]) -> Call:
-    """One right-padded row a sequence; causal attention hides the padding from every real position."""
+def padded(vlm: Vlm, layout: Layout, vision: Vision, pictures: Sequence[int]) -> Call:
+    """One right-padded row a sequence; causal attention hides the padding from every real position.
+
+    Args:
+        vision: the batch's pictures.
+        pictures: which of them each sequence is about.
+    """
     ids, mask, types = _rows(vlm, layout)
-    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": mask, **types}) | _vision(vlm, vision)
-    positions = vlm.family.position_ids(vlm.model, ids, mask, {**types, **vision})
+    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": mask, **types})
+    positions = vlm.family.position_ids(vlm.model, ids, mask, types | vision.positions(pictures))
     if positions is not None:
         arguments["position_ids"] = positions.to(vlm.device)
+    arguments |= vision.take(pictures)
     slot = np.where(layout.groups == PADDING, PADDING, np.arange(layout.width))
     row = np.arange(len(layout.prompts))
     return Call(arguments, Placement(row, slot, layout.groups, tuple(_grid(p.grids) for p in layout.prompts)))
@@ -79,13 +86,15 @@ def packed(
     layout: Layout,
     trees: Sequence[Tree],
     positions: Int[Tensor, "..."],
-    vision: Mapping[str, Tensor],
+    vision: Vision,
+    pictures: Sequence[int],
 ) -> Call:
     """One row a tree: nodes in order, positions by depth, a mask in which nodes see their ancestors.
 
     Args:
         positions: of every sequence, ``(batch, key)`` or ``(axis, batch, key)``.
-        vision: inputs of the trees' pictures, in the order of the trees.
+        vision: the batch's pictures.
+        pictures: which of them each tree is about.
     """
     width = max(map(len, trees))
     shape = (len(trees), width)
@@ -108,7 +117,7 @@ def packed(
             for key, values in layout.prompts[member].token_types.items():
                 types[key][number, path[: len(values)]] = torch.tensor(values)
     arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.from_numpy(sees), **types})
-    arguments |= _vision(vlm, vision) | {"position_ids": places.to(vlm.device)}
+    arguments |= vision.take(pictures) | {"position_ids": places.to(vlm.device)}
     grids = tuple(_grid(layout.prompts[tree.members[0]].grids) for tree in trees)
     return Call(arguments, Placement(row, slot, groups, grids))
 
@@ -159,12 +168,7 @@ def grafted(
 
 
 def trunk_call(
-    vlm: Vlm,
-    layout: Layout,
-    tree: Tree,
-    trunk: int,
-    positions: Int[Tensor, "..."],
-    vision: Mapping[str, Tensor],
+    vlm: Vlm, layout: Layout, tree: Tree, trunk: int, positions: Int[Tensor, "..."], vision: dict[str, Any]
 ) -> Mapping[str, Any]:
     """Arguments that compute a tree's trunk alone, a plain causal row with its picture."""
     ids = torch.from_numpy(tree.ids[:trunk])[None]
@@ -174,17 +178,20 @@ def trunk_call(
         types[key][0, :] = torch.tensor(values[:trunk])
     arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.ones_like(ids), **types})
     places = positions[..., member : member + 1, :trunk]
-    return arguments | _vision(vlm, vision) | {"position_ids": places.to(vlm.device)}
+    return arguments | vision | {"position_ids": places.to(vlm.device)}
 
 
-def sequence_positions(vlm: Vlm, layout: Layout, vision: Mapping[str, Tensor]) -> Int[Tensor, "..."]:
+def sequence_positions(
+    vlm: Vlm, layout: Layout, vision: Vision, pictures: Sequence[int]
+) -> Int[Tensor, "..."]:
     """Positions of every sequence as the model itself counts them, ``(..., batch, key)``.
 
     Args:
-        vision: inputs of the pictures, one for every sequence.
+        vision: the batch's pictures.
+        pictures: which of them each sequence is about.
     """
     ids, mask, types = _rows(vlm, layout)
-    found = vlm.family.position_ids(vlm.model, ids, mask, {**types, **vision})
+    found = vlm.family.position_ids(vlm.model, ids, mask, types | vision.positions(pictures))
     return torch.arange(layout.width).expand(layout.groups.shape) if found is None else found
 
 
@@ -208,13 +215,6 @@ def _no_types(layout: Layout, shape: tuple[int, ...]) -> dict[str, Tensor]:
 
 def _on_device(vlm: Vlm, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     return {key: value.to(vlm.device) for key, value in tensors.items()}
-
-
-def _vision(vlm: Vlm, vision: Mapping[str, Tensor]) -> dict[str, Any]:
-    return {
-        key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
-        for key, value in vision.items()
-    }
 
 
 def _grid(grids: tuple[Grid | None, ...]) -> Grid | None:

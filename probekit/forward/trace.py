@@ -9,7 +9,7 @@ as a prefix tree where the family is known to bear it (`plan`), as padded rows e
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,7 @@ from probekit.captures import (
 )
 from probekit.errors import ContractError
 from probekit.families import Prompter, Vlm
+from probekit.families.vision import check_counts, see
 from probekit.forward import rows as attention
 from probekit.forward.evidence import RAW_LAST, Evidence, Needs
 from probekit.forward.inputs import Call, grafted, packed, padded, sequence_positions, trunk_call
@@ -111,29 +112,34 @@ class Tracer:
             share=self.sharing,
         )
         layout = Layout(shared.prompts, tuple(texts), self.needs.window, self.needs.own_rows)
+        vision = see(self.vlm, shared.vision, shared.pictures)
+        if vision.counts is not None:
+            check_counts(
+                [text.example_id for text in texts],
+                [prompt.image_tokens for prompt in shared.prompts],
+                [vision.counts[picture] for picture in shared.picture],
+            )
         sequences = [np.array(p.ids + f.continuation) for p, f in zip(layout.prompts, texts, strict=True)]
         groups = [layout.groups[row, : len(ids)] for row, ids in enumerate(sequences)]
         trees = forest(sequences, groups, [text.image_key for text in texts])
         self.distinct += sum(map(len, trees))
         if not self.sharing or all(tree.is_chain for tree in trees):
-            call = padded(self.vlm, layout, shared.for_rows(range(len(texts))))
             self.computed += int(layout.lengths.sum())
-            return self._captures(self._pass(call, layout), layout)
-        positions = sequence_positions(self.vlm, layout, shared.for_rows(range(len(texts))))
+            return self._captures(
+                self._pass(padded(self.vlm, layout, vision, shared.picture), layout), layout
+            )
+        positions = sequence_positions(self.vlm, layout, vision, shared.picture)
+        pictures = [shared.picture[tree.members[0]] for tree in trees]
         if len(trees) == 1 and self._too_large(trees[0]):
-            return self._in_limbs(layout, trees[0], positions, shared.for_rows([trees[0].members[0]]))
-        call = packed(
-            self.vlm, layout, trees, positions, shared.for_rows([tree.members[0] for tree in trees])
-        )
+            return self._in_limbs(layout, trees[0], positions, vision.take(pictures))
         self.computed += sum(map(len, trees))
+        call = packed(self.vlm, layout, trees, positions, vision, pictures)
         return self._captures(self._pass(call, layout), layout)
 
     def _too_large(self, tree: Tree) -> bool:
         return len(tree) > ROW_TOKENS and not (self.needs.lens or self.needs.similarity)
 
-    def _in_limbs(
-        self, layout: Layout, tree: Tree, positions: Tensor, vision: Mapping[str, Tensor]
-    ) -> Traced:
+    def _in_limbs(self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any]) -> Traced:
         """A tree's trunk once, into a cache; then its limbs, each over a copy of that cache."""
         from transformers import DynamicCache
 

@@ -53,7 +53,7 @@ def demo_job(out: Path, pictures: int, seed: int) -> RunJob:
 
     if pictures < 1:
         raise InputError("at least one picture is needed", hint="Give --pictures 1000.")
-    references = write_images(out, pictures, seed)
+    references = write_images(out / "images", pictures, seed)
     return jobs.make(
         RunJob,
         model={"name": str(path())},

@@ -1,0 +1,111 @@
+"""Pictures to features, once a distinct picture, and what each picture must take up in a prompt."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from probekit.errors import FamilyError
+from probekit.families.loading import Vlm
+
+
+@dataclass(frozen=True)
+class Vision:
+    """Vision inputs of some pictures, ready to be given to rows of a call.
+
+    Attributes:
+        inputs: what the processor made, on the model's device.
+        features: one ``(tokens, D)`` a picture, or ``None`` where the architecture does not take
+            features in place of pictures.
+        outputs: what the vision tower returned, to be handed back with chosen features.
+    """
+
+    inputs: Mapping[str, Tensor]
+    features: tuple[Tensor, ...] | None
+    outputs: Any
+
+    @property
+    def counts(self) -> tuple[int, ...] | None:
+        """Tokens of each picture as the vision tower has them."""
+        return None if self.features is None else tuple(len(feature) for feature in self.features)
+
+    def take(self, pictures: Sequence[int]) -> dict[str, Any]:
+        """Arguments for rows that are about these pictures, in that order.
+
+        Raises:
+            FamilyError: pictures would have to be repeated or reordered and cannot be told apart.
+        """
+        if self.features is None:
+            if list(pictures) != list(range(len(pictures))):
+                raise FamilyError("this architecture takes pictures only as the processor made them")
+            return dict(self.inputs)
+        outputs = type(self.outputs)(**dict(self.outputs.items()))
+        outputs.pooler_output = [self.features[number] for number in pictures]
+        return self.positions(pictures) | {"mm_encoder_outputs": {"image": outputs}}
+
+    def positions(self, pictures: Sequence[int]) -> dict[str, Tensor]:
+        """Inputs with one entry a picture, such as grids, repeated for these pictures."""
+        if self.features is None:
+            return {key: value for key, value in self.inputs.items() if not key.startswith("pixel_values")}
+        index = torch.tensor(list(pictures), dtype=torch.long)
+        return {
+            key: value[index.to(value.device)]
+            for key, value in self.inputs.items()
+            if not key.startswith("pixel") and len(value) == len(self.features)
+        }
+
+
+NO_VISION = Vision({}, None, None)
+"""Of a pass without pictures."""
+
+
+def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int) -> Vision:
+    """Run the vision tower once over a batch's pictures.
+
+    Args:
+        inputs: vision inputs as the processor made them.
+        pictures: how many pictures they hold.
+    """
+    placed = {
+        key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
+        for key, value in inputs.items()
+    }
+    if not placed:
+        return NO_VISION
+    if "mm_encoder_outputs" not in inspect.signature(vlm.model.forward).parameters:
+        return Vision(placed, None, None)
+    known = inspect.signature(vlm.model.get_image_features).parameters
+    outputs = vlm.model.get_image_features(
+        **{key: value for key, value in placed.items() if key in known}, return_dict=True
+    )
+    features = _by_picture(outputs.pooler_output, pictures)
+    return Vision(placed, features, None if features is None else outputs)
+
+
+def _by_picture(pooled: Any, pictures: int) -> tuple[Tensor, ...] | None:
+    """One ``(tokens, D)`` a picture; ``None`` when the tower's output does not say which is whose."""
+    if isinstance(pooled, list | tuple) and len(pooled) == pictures:
+        return tuple(piece.reshape(-1, piece.shape[-1]) for piece in pooled)
+    return None
+
+
+def check_counts(samples: Sequence[str], found: Sequence[int], expected: Sequence[int]) -> None:
+    """Each row must hold as many image tokens as the vision tower returns for its picture.
+
+    Totals that agree hide rows that do not: 3 and 5 tokens against two pictures of 4.
+
+    Raises:
+        FamilyError: a row differs; the sample, found and expected are named.
+    """
+    for sample, have, want in zip(samples, found, expected, strict=True):
+        if have != want:
+            raise FamilyError(
+                f"the prompt holds {have} image tokens, the vision tower returns {want}",
+                where=f"sample {sample}",
+                hint="Processor and model do not belong together.",
+            )
