@@ -234,10 +234,11 @@ def compare(
     index, count = group_index([image for image, keep in zip(images, there, strict=True) if keep])
     drawn: list[tuple[float, float, float]] = []
     order = _ordered(kept)
-    for weight in resamples(count, draws if count > 1 else 0, seed):
-        rows = weight[index].astype(np.float64)
-        one, two = _weighted(kept, rows * group), _weighted(kept, rows * ~group)
-        drawn.append((cohens_d(one, two), d_rms(one, two), _weighted_auc(order, group, rows)))
+    for block in resamples(count, draws if count > 1 else 0, seed):
+        for weight in block:
+            rows = weight[index].astype(np.float64)
+            one, two = _weighted(kept, rows * group), _weighted(kept, rows * ~group)
+            drawn.append((cohens_d(one, two), d_rms(one, two), _weighted_auc(order, group, rows)))
     columns = list(zip(*drawn, strict=True)) or [(), (), ()]
     missing = int((~there).sum())
 

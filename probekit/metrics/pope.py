@@ -152,8 +152,9 @@ def score(
     per_image = counts_by_image(labels, decisions, images)
     whole = Confusion(*(int(count) for count in per_image.sum(axis=0)))
     drawn = [
-        Confusion(*(float(count) for count in weight @ per_image))
-        for weight in resamples(len(per_image), draws if len(per_image) > 1 else 0, seed)
+        Confusion(*map(float, row))
+        for block in resamples(len(per_image), draws if len(per_image) > 1 else 0, seed)
+        for row in block @ per_image
     ]
     estimates = {}
     for name, measure in MEASURES.items():
@@ -176,13 +177,15 @@ def difference(
     of = MEASURES[measure]
     one, two = counts_by_image(labels, first, images), counts_by_image(labels, second, images)
 
-    def gain(weight: np.ndarray) -> float:
-        return of(Confusion(*map(float, weight @ two))) - of(Confusion(*map(float, weight @ one)))
+    def gain(before: np.ndarray, after: np.ndarray) -> float:
+        return of(Confusion(*map(float, after))) - of(Confusion(*map(float, before)))
 
-    low, high = percentile_interval(
-        [gain(weight) for weight in resamples(len(one), draws if len(one) > 1 else 0, seed)]
-    )
-    return Estimate(gain(np.ones(len(one))), low, high, len(labels))
+    drawn = [
+        gain(before, after)
+        for block in resamples(len(one), draws if len(one) > 1 else 0, seed)
+        for before, after in zip(block @ one, block @ two, strict=True)
+    ]
+    return Estimate(gain(one.sum(axis=0), two.sum(axis=0)), *percentile_interval(drawn), n=len(labels))
 
 
 def counts_by_image(

@@ -114,7 +114,7 @@ def test_bootstrap_draws_are_what_repeating_pictures_gives() -> None:
     values, images = rng.normal(size=40).round(1), [f"{i // 4}" for i in range(40)]
     is_first = rng.random(40) < 0.4
     ds, aucs = [], []
-    for weight in resamples(10, 30, seed=9):
+    for weight in np.concatenate(list(resamples(10, 30, seed=9))):
         rows = np.repeat(np.arange(40), np.repeat(weight, 4))
         one, two = values[rows][is_first[rows]], values[rows][~is_first[rows]]
         ds.append(cohens_d(Moments.of(one), Moments.of(two)))
