@@ -87,7 +87,8 @@ def agreement(
     """
     if not reference or not len(reference) == len(judged) == len(captions):
         raise InputError(
-            f"agreement needs rows: {len(reference)} reference, {len(judged)} judged, {len(captions)} captions"
+            f"agreement needs as many labels on both sides as captions, and some: "
+            f"{len(reference)} reference, {len(judged)} judged, {len(captions)} captions"
         )
     names = [name for name, _ in Counter(reference).most_common()]
     names += sorted(set(judged) - set(names))

@@ -137,7 +137,7 @@ class EndpointJudge:
             raise EndpointError(
                 f"the endpoint failed on a {question.kind} question: {error}",
                 where=self.base_url or "default endpoint",
-                hint="Check --base-url, the model's name and the key; the same command goes on from the cache.",
+                hint="Check the address, the model's name and the key; answers given so far are kept.",
             ) from error
         choices = reply.choices or []
         text = choices[0].message.content if choices else None

@@ -102,7 +102,7 @@ class ModelUsageJudge:
     def judge(
         self, items: Sequence[UsageItem], advance: Callable[[int], None] = lambda _: None
     ) -> list[Verdict]:
-        """Judge ``items``; one whose answer cannot be read twice is ambiguous, with the reason in its note."""
+        """Judge ``items``; an answer twice unread makes its items ambiguous, with the reason in the note."""
         found: dict[int, Verdict] = {}
         numbered = dict(enumerate(items, start=1))
 

@@ -5,6 +5,7 @@
 
 import pytest
 
+from probekit.errors import InputError
 from probekit.judges.rules import Verdict, usage
 from probekit.labels import Usage
 
@@ -39,6 +40,10 @@ NEGATION = [
     ("There are no objects on the desk, such as a [laptop] or a book.", "laptop"),
     ("The man is no longer holding a [frisbee].", "frisbee"),
     ("The man never carries a [suitcase].", "suitcase"),
+    ("The bus has no [passengers] or cargo on board.", "person"),
+    ("There is no sign of any other vehicles or [people].", "person"),
+    ("The [bed] isn't shown in the photo.", "bed"),
+    ("There are no fixtures in the room, such as [toilets] or stalls.", "toilet"),
 ]
 NOT_DENIED = [
     ("There is not only a [car] but also a bus.", "car"),
@@ -61,6 +66,9 @@ NOT_DENIED = [
     ("They are not as prominent as the main [elephant].", "elephant"),
     ("The room has no windows. A [bed] fills the corner.", "bed"),
     ("The handles of the [suitcase] are not visible.", "suitcase"),
+    ("The picture behind the [vase] is not visible.", "vase"),
+    ("It is not possible to tell how many [people] are in the room.", "person"),
+    ("One would not usually expect to see a [cow] in a kitchen.", "cow"),
 ]
 HEDGED = [
     ("There is possibly a [bird] on the roof.", "bird"),
@@ -89,6 +97,11 @@ HEDGED = [
     ("There appears to be a [clock] on the tower.", "clock"),
     ("It looks like a [horse], but the image is blurry.", "horse"),
     ("She is probably watching [birds].", "bird"),
+    ("The player appears to have a [baseball glove] on his hand.", "baseball glove"),
+    ("It is likely that there are [people] on the other side.", "person"),
+    ("There might be additional chairs or [benches] in the hall.", "bench"),
+    ("The cat is lying down, possibly on a [bed].", "bed"),
+    ("A hand is visible, possibly holding a [fork] or a spoon.", "fork"),
 ]
 NOT_HEDGED = [
     ("A bird that appears to be a [pigeon] sits on the roof.", "bird"),
@@ -110,6 +123,12 @@ NOT_HEDGED = [
     ("The kite is so wide that it might be a large [kite].", "kite"),
     ("A [couch] or sofa stands by the wall.", "couch"),
     ("He may have just put down the [umbrella].", "umbrella"),
+    ("A backpack is there, possibly belonging to one of the [players].", "person"),
+    ("The scene appears to be a gathering of [people].", "person"),
+    ("A train stands at the platform. It appears to be a vintage [locomotive].", "train"),
+    ("The room appears to be well-equipped with an [oven].", "oven"),
+    ("It makes the hall look like a [child]'s playroom.", "person"),
+    ("The cars may belong to the players or [spectators].", "person"),
 ]
 DEPICTIVE = [
     ("A poster of a [horse] hangs on the wall.", "horse"),
@@ -138,6 +157,9 @@ DEPICTIVE = [
     ("A cake topped with a figurine of a [dog] and a [cat].", "cat"),
     ("There is a sticker of two [cats] on the door.", "cat"),
     ("A cardboard cutout of a man holding a [stop sign] stands there.", "stop sign"),
+    ("The shelf holds toys, including a doll and a [truck].", "truck"),
+    ("An image of a [car] is on the screen of the monitor.", "car"),
+    ('The sign reads "Please do not drink from the [toilet]."', "toilet"),
 ]
 NOT_DEPICTED = [
     ("A stuffed [teddy bear] sits on the chair.", "teddy bear"),
@@ -156,6 +178,15 @@ NOT_DEPICTED = [
     ("A [truck] has a logo on its door.", "truck"),
     ("A poster is on the wall, and a [chair] stands below it.", "chair"),
     ("The [dog]'s bowl is red.", "dog"),
+    ("A sculpture of two birds stands in front of a [clock].", "clock"),
+    ("The [train] is painted in bright colours.", "train"),
+    ("The children play with letters on a [refrigerator].", "refrigerator"),
+    ("The make and model of the [motorcycle] are unknown.", "motorcycle"),
+    ("There are several signs, including a [stop sign].", "stop sign"),
+    ("It is a cute and endearing image of a young [bear].", "bear"),
+    ("The image is a collage of four pictures featuring a [woman].", "person"),
+    ('"Wild [elephants] cross the wide grassland at dusk."', "elephant"),
+    ('The sign says "Platform 2" and a [bench] is next to it.', "bench"),
 ]
 PURPOSE = [
     ("There is a bench for [people] to sit on.", "person"),
@@ -178,6 +209,9 @@ PURPOSE = [
     ("The cars are possibly waiting for the [train] to pass.", "train"),
     ("The ramp is designed for [bicycles].", "bicycle"),
     ("The field is a safe place for the [sheep].", "sheep"),
+    ("The trees are a natural backdrop for the [zebra].", "zebra"),
+    ("The cat looks up, hoping to catch a [mouse].", "mouse"),
+    ("The sign is there to warn [drivers] to slow down.", "person"),
 ]
 NOT_PURPOSE = [
     ("The ride is engaging for the [dog].", "dog"),
@@ -190,6 +224,8 @@ NOT_PURPOSE = [
     ("A [bench] is there for people to sit on.", "bench"),
     ("She hits the ball with her [racket].", "tennis racket"),
     ("A person cares for the [horse].", "horse"),
+    ("It is a moment of bonding and leisure for the [boy].", "person"),
+    ("The player is about to hit the ball with his [racket].", "tennis racket"),
 ]
 GENERIC = [
     ("A [bus] stop is across the road.", "bus"),
@@ -206,6 +242,10 @@ GENERIC = [
     ("[People] often meet in squares of this kind.", "person"),
     ("Tourists reach the island by [boat].", "boat"),
     ("If a [car] comes, the gate opens.", "car"),
+    ("The carrot is a [cat] toy.", "cat"),
+    ("The white box may be a [toilet] cleaner.", "toilet"),
+    ("A few of them take part in the [kite] flying.", "kite"),
+    ("He holds a pair of [ski] poles.", "skis"),
 ]
 NOT_GENERIC = [
     ("The table holds utensils, such as a [fork] and a spoon.", "fork"),
@@ -216,6 +256,9 @@ NOT_GENERIC = [
     ("The place is lively, with terraces where [people] are eating.", "person"),
     ("A group of [people] watching the game is cheering.", "person"),
     ("There is a [remote] control on the couch.", "remote"),
+    ("It is a square where [people] have gathered.", "person"),
+    ("The [kite] flying above her is red.", "kite"),
+    ("Modern appliances such as a [refrigerator] fill the kitchen.", "refrigerator"),
 ]
 OTHER_SENSES = [
     ("An [orange] cat sleeps on the chair.", "orange"),
@@ -277,3 +320,47 @@ def judge(marked: str, category: str) -> Verdict:
 def test_usage(marked: str, category: str, expected: Usage) -> None:
     verdict = judge(marked, category)
     assert verdict.usage is expected, verdict
+
+
+def test_triggers_are_words_of_the_text() -> None:
+    text = "No cats are visible, but there may be a bird next to a poster of a horse."
+    expected = {"cats": "No cats", "bird": "may be a bird", "horse": "poster of a horse"}
+    for word, trigger in expected.items():
+        start = text.index(word)
+        assert usage(text, start, start + len(word), word.rstrip("s")).trigger == trigger
+
+
+def test_the_same_sentence_is_judged_by_itself_in_a_longer_text() -> None:
+    before, after = "A dog runs.\nNo cars are there. ", " Possibly a boat. The end."
+    text = before + "A man waits for the bus." + after
+    for word, category, expected in (
+        ("man", "person", Usage.EXISTENTIAL),
+        ("bus", "bus", Usage.PURPOSE),
+        ("dog", "dog", Usage.EXISTENTIAL),
+        ("cars", "car", Usage.NEGATION),
+        ("boat", "boat", Usage.HEDGED),
+    ):
+        start = text.index(word)
+        assert usage(text, start, start + len(word), category).usage is expected
+
+
+@pytest.mark.parametrize(
+    "text", ["The end.No cars are there.", "Stop!\nNo cars are there.", "It ends. No cars."]
+)
+def test_sentences_end_where_models_end_them(text: str) -> None:
+    start = text.index("cars")
+    verdict = usage(text, start, start + 4, "car")
+    assert verdict == Verdict(Usage.NEGATION, "No cars")
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 3), (-1, 2), (0, 99), (5, 2)])
+def test_a_span_outside_the_caption_is_refused(start: int, end: int) -> None:
+    with pytest.raises(InputError, match="is not inside a caption of 6 characters"):
+        usage("A dog.", start, end, "dog")
+
+
+@pytest.mark.parametrize("text", ["...", "🙂🙂🙂", "a\n\n\nb c", "(dog", '"dog"', "no", "-dog-", "’dog’s"])
+def test_odd_texts_have_a_verdict(text: str) -> None:
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            assert usage(text, start, end, "dog").usage in Usage

@@ -34,7 +34,7 @@ COMPOUND_HEADS = words(
     "chargers call calls booth booths holder holders juice peel pad pads dock docks harbor marina "
     "launch feeder feeders bath nest nests cage cages season industry factory museum exhibit exhibition "
     "shooter worker workers operator operators engineer crew company companies ticket tickets platform "
-    "platforms paper brush cleaner cleaners wash rally rallies bread"
+    "platforms pan pans paper brush cleaner cleaners wash rally rallies bread"
 )
 """Nouns after the mention that take it as a modifier: what is there is a station, an owner, a race."""
 

@@ -81,13 +81,14 @@ def _condition(c: Context) -> str | None:
     return None
 
 
-def asked(c: Context) -> bool:
-    """Whether the sentence asks if there is such a thing, which neither claims nor denies it."""
+def asked(c: Context) -> str | None:
+    """The question when the sentence asks if there is such a thing, which neither claims nor denies it."""
     opens = 2 if c.word(1) == ":" else 0
-    return (
+    asks = (
         c.words[-1] == "?"
         and not c.definite
         and not c.subject
         and c.word(opens) in ASKING
         and c.word(opens + 1) in {"there", "you", "the", "this", "any", "a", "an"}
     )
+    return c.quote(opens, c.last) if asks else None

@@ -13,14 +13,12 @@ COPULAR = words(
     "to be been also a an the some type kind sort form part piece made up composed consisting of or "
     "close - up"
 )
-CONDITIONAL = words("would")
 LINKING = lex.MODALS | lex.SEEM | words("looks look looked like to be either")
 SCENE = words("scene atmosphere setting image picture photo area location place event room occasion mood")
 """Of these a hedge gives a description; the people and things inside the description are there."""
 
 PURPOSIVE = ENABLING | words(
-    "for hoping ready prepared preparing waiting used designed meant intended help helps helping allow allows "
-    "allowing serve serves serving prevent prevents"
+    "for hoping ready prepared preparing waiting used designed meant intended prevent prevents preventing"
 )
 UNKNOWN = words("likely unclear uncertain unsure unknown possible conceivable plausible")
 
@@ -99,7 +97,7 @@ def _adverb(c: Context) -> str | None:
 def _subject_modal(c: Context) -> str | None:
     """``a [bench] might be on the left``: its being there is what is uncertain."""
     k = c.head + 1
-    if c.definite or c.word(k) not in lex.MODALS | lex.SEEM | CONDITIONAL:
+    if c.definite or c.word(k) not in lex.MODALS | lex.SEEM | {"would"}:
         return None
     rest = k + 1
     while c.word(rest) in {"also", "to", "possibly", "well"}:
@@ -149,7 +147,11 @@ def _below(c: Context) -> str | None:
             if copular and c.word(edge - 1) == "of" and c.word(k - 1) in SCENE:
                 return None
             return c.quote(k, c.last)
-        if word in lex.FINITE and word not in {"do", "does"} and c.word(k - 1) not in {"there", "to"} | lex.MODALS:
+        if (
+            word in lex.FINITE
+            and word not in {"do", "does"}
+            and c.word(k - 1) not in {"there", "to"} | lex.MODALS
+        ):
             return None
     return None
 
@@ -191,6 +193,8 @@ def _purposive(c: Context) -> bool:
 def _looks_like(c: Context) -> str | None:
     """``it looks like a [dog]``."""
     before = c.words[: c.start]
+    if c.word(c.head + 1) == "'s":
+        return None
     if before[-2:] in {("looks", "like"), ("look", "like"), ("looked", "like")} and not c.definite:
         return None if already_named(c, c.start) else c.quote(c.start - 2, c.last)
     return None

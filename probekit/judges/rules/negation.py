@@ -20,12 +20,14 @@ BARRIERS = words(
     "what whether where when if : aside"
 )
 WEAK = words(
-    "only just merely simply far necessarily always solely unlike uncommon unusual common clear entirely"
+    "typically usually normally often something expected only just merely simply far necessarily "
+    "always solely unlike uncommon unusual common clear entirely"
 )
 """After ``not`` these leave the mention asserted: ``not only a car``, ``not far from a car``."""
 
 IDIOMS = (
-    ("no", "doubt"), ("no", "more", "than"), ("no", "less", "than"), ("no", "fewer", "than"), ("no", "matter"),
+    ("no", "doubt"), ("no", "more", "than"), ("no", "less", "than"), ("no", "fewer", "than"),
+    ("no", "matter"),
     ("no", "wonder"), ("none", "other", "than"), ("nothing", "but"), ("no", "exception"), ("not", "as"),
 )  # fmt: skip
 PLENTY = words("shortage lack absence end")

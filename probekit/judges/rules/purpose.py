@@ -41,7 +41,7 @@ def _for(c: Context) -> str | None:
     if c.word(k - 1) in EXPERIENCED or (c.word(k - 1) in REACHING and c.definite):
         return None
     back = k - 1
-    while c.word(back) in {"of", "and"} or c.nounlike(back):
+    while c.word(back) in {"of", "and"} or c.nounlike(back) or c.word(back).endswith("ing"):
         back -= 1
     if any(c.word(m) in LIVED and c.word(m + 1) == "of" for m in range(back, k)):
         return None

@@ -18,6 +18,9 @@ WORD = re.compile(
 """Words, split contractions and possessives, single punctuation marks; ``can't`` is ``ca`` and ``n't``."""
 
 ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "vs", "etc", "approx", "e", "i", "g"})
+CLOSING = frozenset({'"', "”", "'", "’", ")"})
+"""A mark that directly follows the end of a sentence belongs to it."""
+
 ENDS = frozenset({".", "!", "?", ";"})
 
 
@@ -65,14 +68,14 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         words.append(word)
         starts.append(start)
         ends.append(end)
-        if words[-1] in ENDS and _closes(text, words, end):
+        if words[-1] in ENDS | CLOSING and _closes(text, words, end):
             close()
     close()
     return tuple(found)
 
 
 def _apostrophe(text: str, at: int, quoting: bool) -> tuple[bool, str]:
-    """Whether a single quotation is open after the mark, and the mark's word: a plural's possessive is ``'s``."""
+    """Whether a single quotation is open after the mark, and the word it is: ``'s`` after a plural."""
     before, after = text[at - 1 : at], text[at + 1 : at + 3]
     if quoting:
         return False, "'"
@@ -83,9 +86,13 @@ def _apostrophe(text: str, at: int, quoting: bool) -> tuple[bool, str]:
 
 def _closes(text: str, words: list[str], end: int) -> bool:
     """Whether the mark that was just read ends its sentence."""
+    if words[-1] in CLOSING:
+        return len(words) > 1 and words[-2] in ENDS
+    following = text[end : end + 1]
+    if following and following in "\"”'’)":
+        return False
     if words[-1] != ".":
         return True
-    following = text[end : end + 1]
-    if following and not following.isspace() and not following.isupper() and following not in "\"”'’)":
+    if following and not following.isspace() and not following.isupper():
         return False
     return not (len(words) > 1 and words[-2] in ABBREVIATIONS)
