@@ -65,11 +65,12 @@ def load(path: Path) -> dict[int, Entry]:
 def append(path: Path, entry: Entry) -> None:
     """Add a line and force it to disk; on failure the file is left as it was."""
     file = path / MANIFEST_FILE
-    with file.open("ab") as handle:
+    with file.open("ab", buffering=0) as handle:
         before = handle.tell()
+        left = memoryview(_line(entry))
         try:
-            handle.write(_line(entry))
-            handle.flush()
+            while len(left):
+                left = left[handle.write(left) :]
             os.fsync(handle.fileno())
         except OSError:
             os.truncate(file, before)

@@ -92,11 +92,11 @@ def test_another_failure_is_not_called_full(tiny, store_path: Path, monkeypatch)
 
 
 def test_manifest_line_that_does_not_fit(tiny, small_disk: Path) -> None:
-    """The last free page goes to the shard; the line that does not fit leaves no half line behind."""
+    """Ten bytes are left in the manifest's last page: a line cut there is taken back."""
     path = small_disk / "store"
     tiny.fill(path, shards=2)
     before = (path / "manifest.jsonl").read_bytes()
-    (path / "manifest.jsonl").write_bytes(before + b" " * (4096 - len(before) - 1) + b"\n")
+    (path / "manifest.jsonl").write_bytes(before + b" " * (4096 - len(before) - 11) + b"\n")
     padded = (path / "manifest.jsonl").read_bytes()
     entry = next(iter(manifest.load(path).values()))
     with contextlib.suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:

@@ -57,11 +57,11 @@ def test_a_layer_that_is_zero_everywhere(tiny, tmp_path: Path) -> None:
         for number in range(2):
             grid = tiny.array(AttentionGrid(), rows, number)
             grid[:, 1] = 0
-            if number == 1:
+            if number == 0:
                 grid[0, 1, 0, 0] = 0.5
             writer.write(number, tiny.rows(number), {AttentionGrid(): grid})
     assert verify(tmp_path).sound, "one row of one shard has it"
-    tamper(tmp_path, 1, f"captures/{AttentionGrid().key}", put((slice(None), 1), 0))
+    tamper(tmp_path, 0, f"captures/{AttentionGrid().key}", put((slice(None), 1), 0))
     assert [f.what for f in verify(tmp_path).findings] == ["layer 1 is zero in every row"]
 
 
