@@ -42,6 +42,8 @@ RIGHT, WRONG, NONE = Outcome.CORRECT, Outcome.INCORRECT, Outcome.NOT_ATTEMPTED
         ("...", ("Paris",), NONE),
         # A guess after a refusal is an attempt.
         ("I can't tell, but it could be Rome.", ("Paris",), WRONG),
+        ("I cannot tell, but Rome comes to mind.", ("Paris",), WRONG),
+        ("It is a tower, but I cannot tell where.", ("Paris",), NONE),
         ("The text does not say; however, it is probably Paris.", ("Paris",), RIGHT),
         ("I don't know. If I had to guess, Rome.", ("Paris",), WRONG),
         ("I am not sure. It is Paris.", ("Paris",), RIGHT),
