@@ -23,7 +23,12 @@ _AFFIRMS = re.compile(
     r"\bthere(?:'s| is| are| appears? to be| seems? to be| might be| may be| could be)\b"
     r"|\b(?:i|we|you) (?:can |clearly |do )*(?:see|find|spot|notice)\b"
     r"|\b(?:shows?|contains?|includes?|depicts?|features?|holds?|holding|uses?|using|wears?|wearing|has)\b"
-    r"|\bis (?:clearly |partially |likely )?(?:visible|present|shown|in the|on the|at the|behind|near)\b"
+    r"|\b(?:is|appears to be|seems to be|may be|might be|could be) (?:clearly |partially |likely )?"
+    r"(?:visible|present|shown|in the|on the|at the|behind|near)\b"
+)
+_CONCLUDES = re.compile(
+    r"\b(?:answer|verdict|conclusion|result) (?:is|would be|must be) (yes|no|present|absent|not present)\b"
+    r"|, (yes|no|present|absent)[.!]*$"
 )
 _ANYTHING = lexicon("object objects one any it such item nothing none")
 
@@ -57,6 +62,9 @@ def presence_verdict(response: str, target: str = "") -> RateVerdict:
         return RateVerdict(True, "leading", (first[0],))
     if first and first[0] in ("no", "absent", "none", "nope"):
         return RateVerdict(False, "leading", (first[0],))
+    concluded = [a or b for a, b in _CONCLUDES.findall(plain(response))]
+    if concluded:
+        return _decide(concluded, "conclusion")
     return _by_sentence(response, target)
 
 

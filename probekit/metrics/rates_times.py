@@ -30,6 +30,14 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             rf"\b(?:half|(?:a )?quarter|(?:{_MINUTE_WORD}|five|[0-5]?\d) minutes?"
             rf"|(?:{_MINUTE_WORD}|five|[0-5]?\d)(?= past)) (?:past|to|after|before|till) {_PARTS}\b"
+            r"(?! ?(?:minutes?|mins?|hours?|seconds?)\b)"
+        ),
+    ),
+    (
+        "spelled_hour_minute",
+        re.compile(
+            r"\b(?:reads?|says?|shows?|is|at|about|around|approximately|be) "
+            rf"(?:{_HOUR_WORD})[- ]{_MINUTE_WORD}\b(?! (?:\w+s|percent|people)\b)"
         ),
     ),
     # "ten to four" is a time where the clause ends there; "five to ten people" is a range.
@@ -37,7 +45,7 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "spelled_to",
         re.compile(rf"\b(?:{_MINUTE_WORD}|five) to (?:{_HOUR_WORD})(?=\W*(?:$|[.,;!?)]| and\b| in the\b))"),
     ),
-    ("hour_dot", re.compile(rf"(?<![\d:.]){_HOUR}[.h][0-5]\d(?: ?h(?:rs|ours)?\b| hours\b)")),
+    ("hour_dot", re.compile(rf"(?<![\d:.]){_HOUR}(?:h[0-5]\d\b|\.[0-5]\d(?: ?h(?:rs|ours)?\b| hours\b))")),
     (
         "hours_and_minutes",
         re.compile(rf"\b{_PARTS} hours?,? (?:and )?(?:[0-5]?\d|{_MINUTE_WORD}|{_HOUR_WORD}) minutes?\b"),

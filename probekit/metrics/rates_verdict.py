@@ -3,7 +3,10 @@
 import re
 from dataclasses import dataclass
 
-_FINAL = re.compile(r"\bfinal(?: answer| label| verdict)?\b[\s*_\"'`]*[:=][\s*_]*([^;\n]*)", re.IGNORECASE)
+_FINAL = re.compile(
+    r"\b(?:final(?: answer| label| verdict)?|answer|verdict|decision)\b[\s*_\"'`]*[:=][\s*_]*([^;\n]*)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +26,5 @@ class RateVerdict:
 
 
 def final_fields(response: str) -> list[str]:
-    """What stands after each ``Final:``, up to the next semicolon or line end; empty fields are dropped."""
+    """What stands after each ``Final:`` or ``Answer:``, up to a semicolon or the line's end; never empty."""
     return [field.strip(" .*_\"'`[]()") for field in _FINAL.findall(response) if field.strip(" .*_\"'`[]()")]
