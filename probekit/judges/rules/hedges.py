@@ -20,6 +20,13 @@ SCENE = words("scene atmosphere setting image picture photo area location place 
 PURPOSIVE = ENABLING | words(
     "for hoping ready prepared preparing waiting used designed meant intended prevent prevents preventing"
 )
+ENDS_SCOPE = PURPOSIVE | words(", : but while where when who because as which")
+NESTING = lex.PREPOSITIONS - words("of for as like including than")
+"""After a noun these hang the mention on it instead of on the hedge."""
+
+REACH = 12
+"""Words over which a hedge still reaches an indefinite."""
+
 UNKNOWN = words("likely unclear uncertain unsure unknown possible conceivable plausible")
 
 
@@ -119,17 +126,15 @@ def _below(c: Context) -> str | None:
         return None
     edge = c.chain[-1][0]
     nested = False
-    for k in range(edge - 1, -1, -1):
+    for k in range(edge - 1, max(-1, edge - 1 - REACH), -1):
         word = c.word(k)
-        if word in {",", ":", "but", "while", "where", "who", "because", "as", "which"} | PURPOSIVE:
+        if word in ENDS_SCOPE:
             return None
         if word == "that" and c.word(k - 1) not in UNKNOWN:
             return None
         if word in {"and", "or"} and c.subject:
             return None
-        if word in {"with", "in", "on", "at", "to", "near"} and (
-            c.nounlike(k - 1) or c.word(k - 1) in STATES
-        ):
+        if word in NESTING and (c.nounlike(k - 1) or c.word(k - 1) in STATES):
             nested = True
         if word in UNKNOWN and c.word(k + 1) in {"that", "whether", "if"}:
             return c.quote(k, c.last)

@@ -30,6 +30,9 @@ IDIOMS = (
     ("no", "matter"),
     ("no", "wonder"), ("none", "other", "than"), ("nothing", "but"), ("no", "exception"), ("not", "as"),
 )  # fmt: skip
+REACH = 9
+"""Words over which a negation still reaches an indefinite; run-on sentences go on much longer."""
+
 PLENTY = words("shortage lack absence end")
 
 
@@ -101,7 +104,7 @@ def _in_clause(c: Context) -> str | None:
         return None
     listed = c.chain[-1][0]
     instance = c.words[c.start - 2 : c.start] == ("such", "as")
-    for k in range(listed - 1, -1, -1):
+    for k in range(listed - 1, max(-1, listed - 1 - REACH), -1):
         word = c.word(k)
         if (word == "," and not instance) or (word in BARRIERS and word != "as"):
             return None
