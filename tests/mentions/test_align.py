@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from probekit.mentions import Vocabulary, find
-from probekit.mentions.align import Offsets, align, offsets
+from probekit.mentions.align import Offsets, align, offsets, remembering
 
 CORPUS = [
     "A hot stove. A hot dog. A hot dog.",
@@ -189,8 +189,9 @@ def test_outside_the_text_is_none() -> None:
     assert align(2, 2, offsets([0], lambda ids: "dog" * len(ids))) is None
 
 
-def test_work_grows_linearly() -> None:
-    tokenizer = TOKENIZERS["byte_level"]
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_work_grows_linearly(name: str) -> None:
+    tokenizer = TOKENIZERS[name]
     decoded = 0
 
     def decode(ids: Sequence[int]) -> str:
@@ -201,3 +202,20 @@ def test_work_grows_linearly() -> None:
     ids = tokenizer.encode("The naïve 🐕 dog saw 日本 and a café. " * 60).ids
     offsets(ids, decode)
     assert decoded < 12 * len(ids)
+
+
+def test_remembering_changes_nothing() -> None:
+    tokenizer = TOKENIZERS["llama_like"]
+    ids = tokenizer.encode("A hot dog saw 日本 and a café. A hot dog.").ids
+    calls = 0
+
+    def decode(some: Sequence[int]) -> str:
+        nonlocal calls
+        calls += 1
+        return tokenizer.decode(list(some))
+
+    kept = remembering(decode)
+    assert offsets(ids, kept) == offsets(ids, decoder(tokenizer))
+    before = calls
+    offsets(ids, kept)
+    assert calls - before < len(ids) / 2
