@@ -127,7 +127,7 @@ NOT_HEDGED = [
     ("The scene appears to be a gathering of [people].", "person"),
     ("A train stands at the platform. It appears to be a vintage [locomotive].", "train"),
     ("The room appears to be well-equipped with an [oven].", "oven"),
-    ("It makes the hall look like a [child]'s playroom.", "person"),
+    ("The room appears to be the [child]'s bedroom.", "person"),
     ("The cars may belong to the players or [spectators].", "person"),
 ]
 DEPICTIVE = [
@@ -226,6 +226,7 @@ NOT_PURPOSE = [
     ("A person cares for the [horse].", "horse"),
     ("It is a moment of bonding and leisure for the [boy].", "person"),
     ("The player is about to hit the ball with his [racket].", "tennis racket"),
+    ("The chairs are used for sitting or watching the [kids].", "person"),
 ]
 GENERIC = [
     ("A [bus] stop is across the road.", "bus"),
@@ -246,6 +247,7 @@ GENERIC = [
     ("The white box may be a [toilet] cleaner.", "toilet"),
     ("A few of them take part in the [kite] flying.", "kite"),
     ("He holds a pair of [ski] poles.", "skis"),
+    ("The room appears to be a [child]'s bedroom.", "person"),
 ]
 NOT_GENERIC = [
     ("The table holds utensils, such as a [fork] and a spoon.", "fork"),
@@ -258,6 +260,7 @@ NOT_GENERIC = [
     ("There is a [remote] control on the couch.", "remote"),
     ("It is a square where [people] have gathered.", "person"),
     ("The [kite] flying above her is red.", "kite"),
+    ("It is a moment of [buses] driving by each other.", "bus"),
     ("Modern appliances such as a [refrigerator] fill the kitchen.", "refrigerator"),
 ]
 OTHER_SENSES = [

@@ -69,6 +69,9 @@ SENSES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 """Category: words before the mention, and after it, that show another sense."""
 
 HIS_AND_HERS = words("room rooms restroom restrooms bathroom toilet clothing wear eye")
+NURSERY = words("bedroom playroom nursery book books toy toys")
+"""After ``a child's`` these are made for children; after ``the child's`` they belong to one."""
+
 CHILD_FURNITURE = words("bed seat chair room")
 
 
@@ -84,7 +87,8 @@ def compound(c: Context) -> str | None:
     if after == "-":
         return _hyphenated(c)
     if after == "'s":
-        return c.quote(c.first, right + 1) if c.word(right + 1) in HIS_AND_HERS else None
+        kind = c.word(right + 1) in HIS_AND_HERS or (c.word(right + 1) in NURSERY and not c.definite)
+        return c.quote(c.first, right + 1) if kind else None
     if c.category in {"cat", "dog"} and after in {"toy", "toys"}:
         return c.quote(c.first, right)
     if c.category == "person":
@@ -92,7 +96,7 @@ def compound(c: Context) -> str | None:
         return c.quote(c.first, right) if young else None
     if after in PARTS.get(c.category, frozenset()):
         return None
-    if word.endswith("s") and c.category not in {"skis", "bus"}:
+    if word.endswith("s") and word not in {"skis", "bus"}:
         return None
     if after in {"and", "or", "/"} and c.word(right + 2) in COMPOUND_HEADS and c.nounlike(right + 1):
         bare = c.own is Determination.BARE or c.own is Determination.INDEFINITE

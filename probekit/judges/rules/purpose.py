@@ -74,7 +74,7 @@ def _infinitive(c: Context) -> str | None:
     through = False
     for k in range(edge - 1, max(-1, edge - 9), -1):
         word = c.word(k)
-        if word in {",", "while", "and", "which", "that"} and k != edge - 1:
+        if word in {",", "while", "and", "or", "which", "that"} and k != edge - 1:
             return None
         if word == "for":
             gerund = c.word(k + 1).endswith("ing") and c.verblike(k + 1)

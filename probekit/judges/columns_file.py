@@ -1,0 +1,57 @@
+"""A judge's column written beside the responses it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import InputError
+from probekit.files import read_jsonl, write_jsonl
+from probekit.judges.base import Unread
+from probekit.judges.choose import Choice, opened
+from probekit.judges.columns import Column, judge_column
+from probekit.progress import progress
+
+
+def judge_file(
+    choice: Choice,
+    column: Column,
+    responses: Path,
+    items: Sequence[Mapping[str, Any] | None],
+    name: str,
+    out: Path,
+) -> str:
+    """Judge ``items`` and write the lines of ``responses`` with the verdicts under ``name``.
+
+    Answers are kept beside ``out``, so that a rerun asks only what is new. A response that is not asked
+    about (``None``) or whose answer cannot be read has null; ``judge`` says who judged, ``unread`` why not.
+
+    Returns:
+        One sentence on what was done.
+
+    Raises:
+        InputError: lines and items do not match, or the output is the input.
+    """
+    if out.resolve() == responses.resolve():
+        raise InputError("--out is the file of responses", where=str(out), hint="Choose another file.")
+    lines = [value for _, value in read_jsonl(responses)]
+    if len(lines) != len(items):
+        raise InputError(f"{len(lines)} lines for {len(items)} responses", where=str(responses))
+    asked = [item for item in items if item is not None]
+    cache = out.with_name(f"{out.stem}.answers.jsonl")
+    with opened(choice, cache) as (judge, _), progress("Judge", len(asked), "responses") as advance:
+        found = iter(judge_column(judge, column, asked, advance=advance))
+        source = ":".join(judge.identity[k] for k in ("judge", "model", "source") if k in judge.identity)
+        unread = 0
+        for line, item in zip(lines, items, strict=True):
+            verdict = None if item is None else next(found)
+            if isinstance(verdict, Unread):
+                unread += 1
+                line |= {name: None, "unread": verdict.reason}
+            else:
+                line |= {name: verdict}
+            line["judge"] = source
+    write_jsonl(out, lines)
+    left = len(items) - len(asked)
+    return f"{len(asked)} responses judged by {source}, {unread} unread, {left} not asked: {out}"
