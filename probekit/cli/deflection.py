@@ -1,0 +1,129 @@
+"""``probekit deflection``: prompts, verdicts and rates of DeflectionBench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from probekit.cli.options import (
+    BaseUrl,
+    Concurrency,
+    Device,
+    Draws,
+    Judged,
+    JudgeKind,
+    JudgeModel,
+    KeyVariable,
+    Out,
+    PerMinute,
+    Responses,
+    Seed,
+    interval,
+    judge_choice,
+    show,
+    table_of,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    deflection = typer.Typer(no_args_is_help=True, help="DeflectionBench: answer, decline or invent.")
+    deflection.command("questions")(deflection_questions)
+    deflection.command("judge")(deflection_judge)
+    deflection.command("score")(deflection_score)
+    app.add_typer(deflection, name="deflection")
+
+
+def deflection_questions(
+    samples: Annotated[Path, typer.Argument(help="Samples, JSON Lines.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="JSON Lines to write.", show_default=False)],
+    seed: Seed = 0,
+) -> None:
+    """Write every sample's prompt under the four scenarios."""
+    from probekit.benchmarks.deflection import Scenario, load_samples, pose
+    from probekit.files import write_jsonl
+
+    posed = [pose(sample, scenario, seed=seed) for sample in load_samples(samples) for scenario in Scenario]
+    write_jsonl(
+        out,
+        (
+            {
+                "example_id": one.example.example_id,
+                "images": list(one.images),
+                "prompt": one.example.question,
+                "gold_at": list(one.gold_at),
+            }
+            for one in posed
+        ),
+    )
+    typer.echo(f"{len(posed)} prompts: {out}")
+
+
+def deflection_judge(
+    responses: Responses,
+    samples: Annotated[Path, typer.Option(help="Samples, JSON Lines.", show_default=False)],
+    judge: JudgeKind,
+    model: JudgeModel,
+    out: Judged,
+    base_url: BaseUrl = None,
+    key_variable: KeyVariable = "OPENAI_API_KEY",
+    concurrency: Concurrency = 8,
+    requests_per_minute: PerMinute = None,
+    device: Device = None,
+) -> None:
+    """Outcome of every response by a judge: correct, incorrect, not attempted."""
+    from probekit.benchmarks.deflection import load_samples
+    from probekit.judges.columns import Column
+    from probekit.judges.columns_file import judge_file
+    from probekit.metrics.deflection_responses import load_responses
+
+    items: list[dict[str, object] | None] = [
+        {"question": r.sample.question, "answers": list(r.sample.answers), "response": r.text}
+        for r in load_responses(responses, load_samples(samples, least_distractors=0))
+    ]
+    choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
+    typer.echo(judge_file(choice, Column.OUTCOME, responses, items, "outcome", out))
+
+
+def deflection_score(
+    responses: Responses,
+    samples: Annotated[Path, typer.Option(help="Samples, JSON Lines.", show_default=False)],
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Accuracy, deflection and hallucination per scenario; a recorded outcome overrules the rules."""
+    from dataclasses import asdict
+
+    from probekit.benchmarks.deflection import load_samples
+    from probekit.files import write_json
+    from probekit.metrics.deflection import agreement, evaluate
+    from probekit.metrics.deflection_responses import load_responses
+
+    held = load_responses(responses, load_samples(samples, least_distractors=0))
+    result = evaluate(
+        [r.outcome for r in held],
+        [r.scenario for r in held],
+        [r.sample.sample_id for r in held],
+        draws=draws,
+        seed=seed,
+    )
+    table = table_of(
+        "DeflectionBench: %", "scenario", "n", "correct", "deflected", "hallucinated", "of attempts"
+    )
+    for scenario, rates in result.scenarios.items():
+        shares = (rates.accuracy, rates.deflection, rates.hallucination, rates.given_attempt)
+        table.add_row(str(scenario), str(rates.n), *(interval(share, 100, 1) for share in shares))
+    show(table)
+    if result.reliability_gap is not None:
+        gap = interval(result.reliability_gap, 100, 1)
+        typer.echo(f"Reliability gap (deflection, adversarial minus oracle): {gap} points")
+    both = agreement([r.rules for r in held], [r.judged for r in held])
+    if both.n:
+        typer.echo(f"Rules against judge: {both.share:.3f} agree, kappa {both.kappa:.3f}, {both.n} responses")
+    if out is not None:
+        record = {**asdict(result), "agreement": {"share": both.share, "kappa": both.kappa, "n": both.n}}
+        write_json(out, record)
+        typer.echo(f"Result: {out}")

@@ -1,0 +1,223 @@
+"""``probekit ghost``: sets, questions, verdicts and rates of Ghost-100."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from probekit.cli.options import (
+    BaseUrl,
+    Concurrency,
+    Device,
+    Draws,
+    Judged,
+    JudgeKind,
+    JudgeModel,
+    KeyVariable,
+    Out,
+    PerMinute,
+    Responses,
+    Seed,
+    cell,
+    interval,
+    judge_choice,
+    show,
+    table_of,
+)
+from probekit.errors import InputError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    ghost = typer.Typer(no_args_is_help=True, help="Ghost-100: pictures that lack what is asked for.")
+    ghost.command("make")(ghost_make)
+    ghost.command("validate")(ghost_validate)
+    ghost.command("questions")(ghost_questions)
+    ghost.command("judge")(ghost_judge)
+    ghost.command("score")(ghost_score)
+    app.add_typer(ghost, name="ghost")
+
+
+def ghost_make(
+    out: Annotated[Path, typer.Argument(help="Folder of the new set.", show_default=False)],
+    per_category: Annotated[int, typer.Option(help="Pictures in each of the eight categories.")] = 100,
+    seed: Seed = 0,
+    size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "640x480",
+) -> None:
+    """Draw a procedural Ghost set: images and a manifest."""
+    from probekit.benchmarks.ghost_make import make_ghost
+
+    manifest = make_ghost(out, per_category, seed, _size(size))
+    typer.echo(f"{len(manifest.images)} pictures; manifest: {out / 'manifest.jsonl'}")
+
+
+def ghost_validate(
+    manifest: Annotated[Path, typer.Argument(help="The set's manifest.jsonl.", show_default=False)],
+    per_category: Annotated[int | None, typer.Option(help="Require this many per category.")] = None,
+    quality: Annotated[Path | None, typer.Option(help="Stage 1: recorded scores, JSON Lines.")] = None,
+    compliance: Annotated[Path | None, typer.Option(help="Stage 2: recorded verdicts, JSON Lines.")] = None,
+    assignments: Annotated[Path | None, typer.Option(help="Stage 3: recorded clusters, JSON Lines.")] = None,
+    clusters: Annotated[Path | None, typer.Option(help="Stage 3: JSON object cluster -> category.")] = None,
+    out: Out = None,
+) -> None:
+    """Check a set's files and, from recorded verdicts, its quality, compliance and separability.
+
+    Exits with 1 when a file is at fault.
+    """
+    from probekit.benchmarks.ghost import load_manifest
+    from probekit.benchmarks.ghost_report import validate
+    from probekit.files import write_json
+
+    if (assignments is None) != (clusters is None):
+        raise InputError("--assignments and --clusters go together")
+    held = load_manifest(manifest)
+    result = validate(
+        held,
+        per_category=per_category,
+        quality=quality,
+        compliance=compliance,
+        assignments=assignments,
+        clusters=clusters,
+    )
+    for line in result.lines():
+        typer.echo(line)
+    if out is not None:
+        write_json(out, result.record())
+        typer.echo(f"Record: {out}")
+    if result.faults:
+        raise typer.Exit(1)
+
+
+def ghost_questions(
+    manifest: Annotated[Path, typer.Argument(help="The set's manifest.jsonl.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="JSON Lines to write.", show_default=False)],
+    prompts: Annotated[Path | None, typer.Option(help="Your own prompts, YAML.")] = None,
+) -> None:
+    """Write every picture's question at all five tone levels."""
+    from probekit.benchmarks.ghost import load_manifest, questions
+    from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.files import write_jsonl
+
+    texts = load_prompts(prompts)
+    asked = list(questions(load_manifest(manifest), texts))
+    write_jsonl(
+        out,
+        (
+            {
+                "example_id": example.example_id,
+                "image_id": example.image_id,
+                "image": example.image,
+                "tone": int(example.condition.removeprefix("tone")),
+                "prompt": example.question,
+            }
+            for example in asked
+        ),
+    )
+    typer.echo(f"{len(asked)} questions, prompts {texts.name} ({texts.digest}): {out}")
+
+
+def ghost_judge(
+    responses: Responses,
+    manifest: Annotated[Path, typer.Option(help="The set's manifest.jsonl.", show_default=False)],
+    judge: JudgeKind,
+    model: JudgeModel,
+    out: Judged,
+    prompts: Annotated[Path | None, typer.Option(help="The prompts used, when your own.")] = None,
+    base_url: BaseUrl = None,
+    key_variable: KeyVariable = "OPENAI_API_KEY",
+    concurrency: Concurrency = 8,
+    requests_per_minute: PerMinute = None,
+    device: Device = None,
+) -> None:
+    """H-Score of every response by a judge that sees the prompt and the response, not the picture."""
+    from probekit.benchmarks.ghost import Family, load_manifest
+    from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.judges.columns import Column
+    from probekit.judges.columns_file import judge_file
+    from probekit.metrics.rates import load_responses
+
+    texts = load_prompts(prompts)
+    items: list[dict[str, object] | None] = []
+    for held in load_responses(responses, load_manifest(manifest)):
+        presence = held.image.category.family is Family.PRESENCE
+        task = texts.ask(held.tone, held.image.target, presence=presence)
+        # An empty response is not valid and has no severity.
+        items.append({"task": task, "response": held.text} if held.text.strip() else None)
+    choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
+    typer.echo(judge_file(choice, Column.SEVERITY, responses, items, "score", out))
+
+
+def ghost_score(
+    responses: Responses,
+    manifest: Annotated[Path, typer.Option(help="The set's manifest.jsonl.", show_default=False)],
+    count_visible_yes: Annotated[
+        bool, typer.Option("--count-visible-yes", help="Count a bare Yes to whether the target is visible.")
+    ] = False,
+    roles_need_whitelist: Annotated[
+        bool, typer.Option("--roles-need-whitelist", help="Count role words that the whitelist lacks.")
+    ] = False,
+    rule_scores: Annotated[
+        bool, typer.Option("--rule-scores", help="H-Score by wording, where no judge has scored.")
+    ] = False,
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """H-Rate by the category rules, H-Score from recorded scores, over tones, by family and category."""
+    from dataclasses import asdict
+
+    from probekit.benchmarks.ghost import load_manifest
+    from probekit.files import write_json
+    from probekit.metrics.rates import Policy, evaluate, load_responses, with_rule_scores
+
+    held = load_responses(responses, load_manifest(manifest))
+    scored_by_rules = 0
+    if rule_scores:
+        held, scored_by_rules = with_rule_scores(held)
+    result = evaluate(held, Policy(count_visible_yes, roles_need_whitelist), draws=draws, seed=seed)
+    tones = sorted(result.groups["all"].h_rate.points)
+    levels = [f"T{t}" for t in tones]
+    table = table_of(
+        "H-Rate: % of valid responses, by tone level", "group", *levels, "mean [95 %]", "SD", "trend p"
+    )
+    for name, group in result.groups.items():
+        curve = group.h_rate
+        points = [curve.points[t].value if t in curve.points else math.nan for t in tones]
+        trend = "n/a" if group.trend is None else f"{group.trend.p:.1g}"
+        average, spread = interval(curve.average, 100, 1), cell(curve.deviation, 100, 1)
+        table.add_row(name, *(cell(p, 100, 1) for p in points), average, spread, trend)
+    show(table)
+    if result.groups["all"].h_score is not None:
+        source = "by wording, no judge" if scored_by_rules else "recorded scores"
+        table = table_of(
+            f"H-Score: 1 to 5 by tone level, {source}", "group", *levels, "mean [95 %]", "SD", "% >= 3"
+        )
+        for name, group in result.groups.items():
+            if group.h_score is None or group.h_score_high is None:
+                continue
+            curve, high = group.h_score, group.h_score_high.average.value
+            points = [curve.points[t].value if t in curve.points else math.nan for t in tones]
+            average = interval(curve.average, 1, 2)
+            table.add_row(
+                name,
+                *(cell(p, 1, 2) for p in points),
+                average,
+                cell(curve.deviation, 1, 2),
+                cell(high, 100, 1),
+            )
+        show(table)
+    left = result.groups["all"].h_rate.average.excluded
+    typer.echo(f"{result.responses} responses, {left} without a verdict; policy {result.policy.digest}")
+    if out is not None:
+        write_json(out, {**asdict(result), "scored_by_rules": scored_by_rules})
+        typer.echo(f"Result: {out}")
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, mark, height = text.partition("x")
+    if not mark or not width.isdigit() or not height.isdigit():
+        raise InputError(f"--size {text}", hint="Give WIDTHxHEIGHT, such as 640x480.")
+    return int(width), int(height)

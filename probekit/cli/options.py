@@ -1,0 +1,89 @@
+"""Options and tables that the behaviour commands share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from probekit.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from probekit.judges.choose import Choice
+    from probekit.metrics.estimates import Estimate
+
+Out = Annotated[Path | None, typer.Option(help="Write the full result here as JSON.")]
+Draws = Annotated[int, typer.Option(help="Bootstrap draws behind each interval; 0 for none.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Responses = Annotated[Path, typer.Argument(help="JSON Lines with text and example_id.", show_default=False)]
+JudgeKind = Annotated[str, typer.Option("--judge", help="openai, hf or recorded.", show_default=False)]
+JudgeModel = Annotated[str, typer.Option("--model", help="Its model; the record's file.", show_default=False)]
+BaseUrl = Annotated[str | None, typer.Option(help="openai: the endpoint.")]
+KeyVariable = Annotated[str, typer.Option(help="openai: environment variable that holds the key.")]
+Concurrency = Annotated[int, typer.Option(help="openai: requests under way at once.", min=1)]
+PerMinute = Annotated[float | None, typer.Option("--requests-per-minute", help="openai: limit on requests.")]
+Device = Annotated[str | None, typer.Option(help="hf: where it runs, such as cuda.")]
+Judged = Annotated[
+    Path, typer.Option("--out", help="Responses with the column, JSON Lines.", show_default=False)
+]
+
+
+def judge_choice(
+    kind: str,
+    model: str,
+    base_url: str | None,
+    key_variable: str,
+    concurrency: int,
+    requests_per_minute: float | None,
+    device: str | None,
+) -> Choice:
+    """The model judge that the options name; rules are no model."""
+    from probekit.judges.choose import Choice, Kind
+
+    known = [k for k in Kind if k is not Kind.RULES]
+    if kind not in known:
+        raise InputError(f"unknown judge {kind!r}", hint=f"Known: {', '.join(known)}.")
+    return Choice(
+        Kind(kind),
+        model,
+        base_url=base_url,
+        key_variable=key_variable,
+        concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+        device=device,
+    )
+
+
+def table_of(title: str, *columns: str) -> Table:
+    """A table whose first column stays whole and whose numbers stand to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    for number, column in enumerate(columns):
+        table.add_column(column, no_wrap=number == 0, justify="left" if number == 0 else "right")
+    return table
+
+
+def show(table: Table) -> None:
+    """Print a table to standard output."""
+    from rich.console import Console
+
+    Console().print(table)
+
+
+def cell(value: float, factor: int, digits: int) -> str:
+    """A number times a factor, or n/a."""
+    return "n/a" if math.isnan(value) else f"{value * factor:.{digits}f}"
+
+
+def interval(estimate: Estimate, factor: int, digits: int) -> str:
+    """An estimate with its interval, when it has one."""
+    value = cell(estimate.value, factor, digits)
+    if math.isnan(estimate.low):
+        return value
+    return f"{value} [{cell(estimate.low, factor, digits)}, {cell(estimate.high, factor, digits)}]"
