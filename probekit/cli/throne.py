@@ -167,6 +167,9 @@ def _ask(name: str, base_url: str | None, device: str | None) -> "Ask":
 
     def ask(prompts: Sequence[str]) -> list[str]:
         answers = dict(judge.answer([Question("throne", prompt) for prompt in prompts]))
+        for one in answers.values():
+            if one.failure:
+                typer.echo(f"warning: {name} gave no answer, which counts as no: {one.failure}", err=True)
         return [answers[position].text for position in range(len(prompts))]
 
     return ask

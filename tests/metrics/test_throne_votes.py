@@ -1,7 +1,7 @@
 """Questions from a checkout, votes of recorded and of real judges, resuming, the command."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from probekit.cli import app
 from probekit.errors import InputError
+from probekit.judges.base import Opinion, Question
+from probekit.judges.endpoint import EndpointJudge
 from probekit.mentions.coco import COCO_CATEGORIES
 from probekit.metrics.throne_models import ask_with_transformers, is_sequence_to_sequence
 from probekit.metrics.throne_questions import load_questions
@@ -248,6 +250,25 @@ def test_command_with_recorded_votes_over_all_classes(data: Path) -> None:
     # dog 1/1 and 1/2, bench 1 and 1, person and cat 0 and undefined
     assert scores[0]["class_wise"]["precision"]["value"] == pytest.approx((1 + 1 + 0 + 0) / 4)
     assert scores[0]["class_wise"]["recall"]["value"] == pytest.approx((0.5 + 1) / 2)
+
+
+def test_an_endpoint_answers_in_any_order_and_its_silence_is_said(
+    data: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(self: EndpointJudge, questions: Sequence[Question]) -> Iterator[tuple[int, Opinion]]:
+        for place in reversed(range(len(questions))):
+            dog = "dog" in questions[place].content.rpartition("\n\n")[2]
+            yield place, Opinion("yes") if dog else Opinion("", "refused by the endpoint: filter")
+
+    monkeypatch.setattr(EndpointJudge, "answer", answer)
+    votes = data / "votes.jsonl"
+    given = [str(data / "captions.jsonl"), "--objects", str(data / "objects.json"), "--about", "mentioned"]
+    judge = ["--votes", str(votes), "--judge", "endpoint:m", "--questions", str(checkout)]
+    done = CliRunner().invoke(app, ["throne", *given, *judge])
+    assert done.exit_code == 0, done.exception
+    assert done.stderr.count("counts as no: refused by the endpoint") == 9
+    assert read_votes([votes])[Pair("1", "dog")] == Tally(3, 3)
+    assert read_votes([votes])[Pair("2", "cat")] == Tally(0, 3)
 
 
 def test_a_judge_without_questions_is_refused(data: Path) -> None:
