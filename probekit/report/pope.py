@@ -29,6 +29,7 @@ from probekit.report.pope_tables import (
     effect_table,
     first_token_table,
     readout_table,
+    refusal_table,
     transition_table,
 )
 
@@ -61,7 +62,11 @@ def pope_sections(audits: Mapping[str, PopeAudit]) -> tuple[Section, ...]:
                 "share of answers it saw; below 0.99 its numbers are withheld unless they were asked for "
                 "by name."
             ),
-            (readout_table(audits), confusion_table(audits)),
+            tuple(
+                table
+                for table in (readout_table(audits), refusal_table(audits), confusion_table(audits))
+                if table.rows
+            ),
             tuple(_running(name, audit) for name, audit in audits.items()),
         ),
         Section(

@@ -8,6 +8,7 @@ from probekit.metrics import estimates
 from probekit.metrics.pope import MEASURES
 from probekit.metrics.pope_transitions import closed_form_f1
 from probekit.report.tables import Cell, Column, Estimate, Table
+from probekit.scores.correction_tuning import TunedCorrection
 
 _FILE = Column("file", "Questions", "File of questions.")
 _READOUT = Column("readout", "Readout", "How a yes or a no was read from the model.")
@@ -24,13 +25,12 @@ FIRST_TOKENS = 12
 
 
 def readout_table(audits: Mapping[str, PopeAudit]) -> Table:
-    """Every readout's coverage and metrics; a refused one has its coverage and the reason."""
+    """Every readout's coverage and metrics; a refused one has its coverage alone."""
     columns = (
         _FILE,
         _READOUT,
         Column("coverage", "Coverage", "Share of answers the readout looked at; below 0.99 it is refused."),
         *(Column(name, _TITLES[name]) for name in MEASURES),
-        Column("refused", "Refused because"),
     )
     rows = []
     for name, audit in audits.items():
@@ -41,8 +41,25 @@ def readout_table(audits: Mapping[str, PopeAudit]) -> Table:
                 else [_cell(estimate) for estimate in result.scores.estimates().values()]
             )
             mark = " (reference)" if result.name == audit.reference else ""
-            rows.append((name, result.name + mark, result.coverage, *values, result.refused))
+            rows.append((name, result.name + mark, result.coverage, *values))
     return Table("Readouts", columns, tuple(rows), "95 % intervals resample pictures.")
+
+
+def refusal_table(audits: Mapping[str, PopeAudit]) -> Table:
+    """Why readouts are refused, and which forms of yes and no their tokenizer does not allow."""
+    columns = (_FILE, _READOUT, Column("coverage", "Coverage"), Column("reason", "Reason"))
+    rows: list[tuple[Cell, ...]] = []
+    for name, audit in audits.items():
+        for result in audit.readouts.values():
+            if result.refused:
+                rows.append((name, result.name, result.coverage, f"refused: {result.refused}"))
+            elif result.scores is not None and result.readings is not None and result.readings.note:
+                note = f"scored because it was asked for by name: {result.readings.note}"
+                rows.append((name, result.name, result.coverage, note))
+            if result.left_out:
+                forms = "; ".join(result.left_out)
+                rows.append((name, result.name, result.coverage, f"forms left out: {forms}"))
+    return Table("Refused, or read with fewer forms", columns, tuple(rows))
 
 
 def confusion_table(audits: Mapping[str, PopeAudit]) -> Table:
@@ -179,28 +196,34 @@ def correction_table(audits: Mapping[str, PopeAudit]) -> Table:
     )
     rows: list[tuple[Cell, ...]] = []
     for name, audit in audits.items():
-        for tuned in audit.corrections:
-            chosen = ", ".join(
-                f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in tuned.record()["parameters"].items()
+        rows += [
+            (
+                name,
+                tuned.correction.name,
+                _chosen(tuned),
+                tuned.calibration_images,
+                tuned.test_images,
+                _cell(tuned.corrected.f1),
+                _cell(tuned.gain),
+                _cell(tuned.corrected.precision),
+                _cell(tuned.corrected.recall),
             )
-            rows.append(
-                (
-                    name,
-                    tuned.correction.name,
-                    chosen,
-                    tuned.calibration_images,
-                    tuned.test_images,
-                    _cell(tuned.corrected.f1),
-                    _cell(tuned.gain),
-                    _cell(tuned.corrected.precision),
-                    _cell(tuned.corrected.recall),
-                )
-            )
+            for tuned in audit.corrections
+        ]
         for kind, reason in audit.skipped.items():
             empty = [Estimate(float("nan"), reason=reason)] * 4
             rows.append((name, kind, reason, "", "", *empty))
     return Table("Corrections", columns, tuple(rows))
+
+
+def _chosen(tuned: TunedCorrection) -> str:
+    if tuned.unchanged:
+        return "nothing: the readout as it is was best"
+    values = tuned.record()["parameters"].items()
+    return ", ".join(
+        f"{name.replace('_', ' ')} " + (f"{value:.3g}" if isinstance(value, float) else str(value))
+        for name, value in values
+    )
 
 
 def _effect(effect: EffectSizes) -> tuple[Cell, ...]:

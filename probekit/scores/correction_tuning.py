@@ -20,6 +20,7 @@ class TunedCorrection:
 
     Attributes:
         correction: the value chosen, with its parameters.
+        unchanged: whether the uncorrected readout was best there, so that nothing is corrected.
         tried: how many candidates were compared on the calibration pictures.
         calibration_images: pictures it was chosen on.
         calibration_f1: its F1 there; optimistic by construction.
@@ -30,6 +31,7 @@ class TunedCorrection:
     """
 
     correction: Correction
+    unchanged: bool
     tried: int
     calibration_images: int
     calibration_f1: float
@@ -43,6 +45,7 @@ class TunedCorrection:
         return {
             "correction": self.correction.name,
             "parameters": asdict(self.correction),  # type: ignore[call-overload]
+            "unchanged": self.unchanged,
             "tried": self.tried,
             "calibration_images": self.calibration_images,
             "calibration_f1": self.calibration_f1,
@@ -106,6 +109,7 @@ def tune(
     before, after = BASELINE.decide(held_out), candidates[best].decide(held_out)
     return TunedCorrection(
         correction=candidates[best],
+        unchanged=best == 0,
         tried=len(candidates),
         calibration_images=len({i for i, tuned in zip(images, tuned_on, strict=True) if tuned}),
         calibration_f1=values[best],

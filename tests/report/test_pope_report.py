@@ -13,7 +13,7 @@ from probekit.evaluation.pope_inputs import PopeInputs
 from probekit.readouts.toys import byte_level_bpe
 from probekit.report.formats import to_markdown
 from probekit.report.pope import pope_sections
-from probekit.report.pope_tables import readout_table, transition_table
+from probekit.report.pope_tables import readout_table, refusal_table, transition_table
 from probekit.report.tables import Estimate
 
 
@@ -52,7 +52,9 @@ def test_a_refused_readout_has_its_coverage_and_no_numbers() -> None:
     assert row[2] == 0.5
     assert isinstance(row[3], Estimate)
     assert math.isnan(row[3].value)
-    assert "below 0.99" in str(row[-1])
+    (refused,) = refusal_table({"q": found}).rows
+    assert refused[:3] == ("q", "pope_official", 0.5)
+    assert "below 0.99" in str(refused[3])
     assert "n/a" in to_markdown(table)
 
 

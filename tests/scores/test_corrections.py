@@ -130,6 +130,20 @@ def test_a_column_of_noise_hardly_helps() -> None:
     assert abs(found.gain.value) < 0.03
 
 
+def test_when_nothing_helps_nothing_is_corrected() -> None:
+    # Every answer is right and every gap the same: no candidate can beat the readout.
+    labels = np.tile(np.array([1, 0], dtype=np.int8), 30)
+    evidence = Evidence(np.where(labels == 1, 1.0, -1.0))
+    images = [f"{i // 6}" for i in range(60)]
+    found = tune("yes_bias_shift", evidence, labels, images, {"0", "1"}, draws=5)
+    assert found.unchanged
+    assert found.correction == BASELINE
+    assert (found.gain.value, found.corrected) == (0.0, found.baseline)
+    biased, biased_labels, biased_images = everything()
+    shifted = tune("yes_bias_shift", biased, biased_labels, biased_images, {"0", "1", "2"}, draws=5)
+    assert not shifted.unchanged
+
+
 def test_the_measured_result_is_that_of_the_chosen_value() -> None:
     evidence, labels, images = everything()
     calibration = calibration_images(images)
