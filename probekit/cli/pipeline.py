@@ -48,10 +48,6 @@ def _spec(
     trust_remote_code: bool,
     offline: bool,
 ) -> dict[str, Any]:
-    if model == "organism":
-        from probekit.organism import path
-
-        model = str(path())
     return {
         "name": model,
         "revision": revision,

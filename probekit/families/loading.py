@@ -17,6 +17,9 @@ from probekit.families.table import family_of
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 Quantization = Literal["4bit", "8bit"]
 
+ORGANISM = "organism"
+"""Name of the embedded model."""
+
 
 @dataclass(frozen=True)
 class Vlm:
@@ -144,7 +147,7 @@ def load(
     """Load a vision-language model.
 
     Args:
-        name: a folder, or a model's name on the Hugging Face hub.
+        name: a folder, a model's name on the Hugging Face hub, or ``organism`` for the embedded model.
         revision: commit, tag or branch on the hub.
         dtype: dtype of the weights; ``auto`` takes the checkpoint's own, but float32 instead of
             float16 on a CPU, which computes float16 slowly.
@@ -162,7 +165,8 @@ def load(
 
     logging.disable_progress_bar()
     common: dict[str, Any] = {"trust_remote_code": trust_remote_code, "local_files_only": offline}
-    folder = Path(name)
+    source = _source(name)
+    folder = Path(source)
     if folder.exists():
         if not (folder / "config.json").is_file():
             raise InputError("no config.json in the folder", where=name, hint="Point at a saved model.")
@@ -175,9 +179,9 @@ def load(
     if target is None:
         options["device_map"] = "auto"
     try:
-        config = AutoConfig.from_pretrained(name, **common)
-        model = AutoModelForImageTextToText.from_pretrained(name, **options)
-        processor = AutoProcessor.from_pretrained(name, **common)
+        config = AutoConfig.from_pretrained(source, **common)
+        model = AutoModelForImageTextToText.from_pretrained(source, **options)
+        processor = AutoProcessor.from_pretrained(source, **common)
     except (OSError, ValueError, ImportError, KeyError) as error:
         raise InputError(
             f"the model cannot be loaded: {_first_line(error)}", where=name, hint=_advice(error)
@@ -207,14 +211,24 @@ def load_tokenizer(
     from transformers import AutoTokenizer
 
     common: dict[str, Any] = {"trust_remote_code": trust_remote_code, "local_files_only": offline}
-    if revision is not None and not Path(name).exists():
+    source = _source(name)
+    if revision is not None and not Path(source).exists():
         common["revision"] = revision
     try:
-        return TextDecoder(AutoTokenizer.from_pretrained(name, **common))
+        return TextDecoder(AutoTokenizer.from_pretrained(source, **common))
     except (OSError, ValueError, ImportError, KeyError) as error:
         raise InputError(
             f"the tokenizer cannot be loaded: {_first_line(error)}", where=name, hint=_advice(error)
         ) from error
+
+
+def _source(name: str) -> str:
+    """Where a model is loaded from; the embedded one is known by its name, wherever it is installed."""
+    if name != ORGANISM:
+        return name
+    from probekit.organism import path
+
+    return str(path())
 
 
 def _target(device: str, quantization: Quantization | None) -> str | None:

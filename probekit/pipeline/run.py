@@ -49,14 +49,14 @@ class RunSummary:
 
 def demo_job(out: Path, pictures: int, seed: int) -> RunJob:
     """The embedded model's values of a run; draws the pictures that are not there yet."""
-    from probekit.organism import path, write_images
+    from probekit.organism import write_images
 
     if pictures < 1:
         raise InputError("at least one picture is needed", hint="Give --pictures 1000.")
     references = write_images(out / "images", pictures, seed)
     return jobs.make(
         RunJob,
-        model={"name": str(path())},
+        model={"name": "organism"},
         images=out / "images",
         references=references,
         out=out,

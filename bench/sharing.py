@@ -1,0 +1,154 @@
+"""Prefix trees against a loop with one sequence at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bench.measure import Measured, ratio
+from bench.models import model, plain_loop, prompt_tokens, text
+from probekit.captures import AttentionMass, HiddenState
+from probekit.forward.batches import run_all
+from probekit.forward.plan import batches
+from probekit.forward.trace import Tracer
+from probekit.forward.work import Forced
+
+BUDGET = 4096
+ANCHORS, LENGTH = 8, 20
+
+
+def anchors(seed: int, key: str, question: str, family: str = "llava") -> list[Forced]:
+    """One prompt with a response and eight anchors after it."""
+    return [
+        text(
+            1000 * seed + n,
+            LENGTH + 5 * (n == 0),
+            key=key,
+            question=question,
+            family=family,
+            name=f"{key}.{seed}.{n}",
+        )
+        for n in range(ANCHORS + 1)
+    ]
+
+
+def tri_layer(samples: int) -> list[Forced]:
+    """Four conditions of each sample; the blind and the noise picture are the same for all."""
+    work = []
+    for sample in range(samples):
+        question = f"Is there a thing number {sample} to the left of the other one?"
+        for key in (f"full{sample}", "blind", "noise", f"conflict{sample}"):
+            work += anchors(sample, key, question)
+    return work
+
+
+def pope(images: int) -> list[Forced]:
+    """Six questions a picture, an answer of two tokens each."""
+    things = ("cat", "car", "cup", "bus", "dog", "tie")
+    return [
+        text(
+            31 * image + n,
+            2,
+            key=f"pope{image}",
+            question=f"Is there a {thing} in the image?",
+            name=f"{image}.{n}",
+        )
+        for image in range(images)
+        for n, thing in enumerate(things)
+    ]
+
+
+def run(tracer: Tracer, texts: Sequence[Forced]) -> object:
+    """All texts through the engine."""
+    m = prompt_tokens(tracer.prompter, texts[0])
+    planned = batches(
+        [t.image_key for t in texts],
+        [m] * len(texts),
+        [len(t.continuation) for t in texts],
+        BUDGET,
+        sharing=tracer.sharing,
+    )
+    return run_all(tracer, texts, planned)
+
+
+def _speed(
+    name: str, family: str, ours: list[Forced], loop: list[Forced], repeats: int, detail: str
+) -> Measured:
+    vlm, prompter = model(family)
+    tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True)
+
+    def shared() -> None:
+        vlm.decoder.set_attn_implementation("probekit_rows")
+        run(tracer, ours)
+
+    scale = len(ours) / len(loop)
+    part = "" if scale == 1 else f"; the loop, linear in its sequences, ran {len(loop)} of the {len(ours)}"
+    return ratio(
+        name,
+        lambda: plain_loop(vlm, prompter, loop),
+        shared,
+        repeats=repeats,
+        scale=scale,
+        detail=detail + part,
+        warm=False,
+    )
+
+
+def anchors_speedup(repeats: int) -> Measured:
+    """One prompt, nine continuations."""
+    work = anchors(3, "one", "Is there a cat in the picture?")
+    return _speed("anchors_speedup", "llava", work, work, repeats, "1 prompt, 9 continuations of 20 tokens")
+
+
+def tri_layer_speedup(repeats: int, samples: int) -> Measured:
+    """Four conditions by nine continuations."""
+    work = tri_layer(samples)
+    return _speed(
+        "tri_layer_speedup", "llava", work, work[:36], repeats, f"4 conditions x 9 texts, {samples} samples"
+    )
+
+
+def pope_speedup(repeats: int, images: int) -> Measured:
+    """Six questions a picture."""
+    work = pope(images)
+    return _speed("pope_speedup", "llava", work, work[:12], repeats, f"6 questions x {images} pictures")
+
+
+def tokens_over_unique(samples: int) -> Measured:
+    """Tokens computed over distinct tokens of the trees, in the three workloads."""
+    vlm, prompter = model("llava")
+    computed = distinct = 0
+    for work in (anchors(3, "one", "Is there a cat?"), tri_layer(samples), pope(samples)):
+        tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True)
+        run(tracer, work)
+        computed, distinct = computed + tracer.computed, distinct + tracer.distinct
+    detail = f"{computed:,} over {distinct:,}; anchors, Tri-Layer and POPE with {samples} samples each"
+    return Measured("tokens_over_unique", computed / distinct, "ratio", detail)
+
+
+def equality() -> Measured:
+    """Largest difference between shared and plain passes, float32."""
+    worst = 0.0
+    captures = (
+        HiddenState(layer="mid", window=1),
+        HiddenState(layer="last", window=1),
+        AttentionMass(window=1),
+    )
+    for family in ("llava", "qwen2_5_vl"):
+        vlm, prompter = model(family)
+        targets = text(0, 20, rows=3).targets
+        work = [replace(t, targets=targets) for t in anchors(3, "one", "Is there a cat?", family)]
+        plain = Tracer(vlm, prompter, captures, sharing=False, keep_tokens=True).run(work)
+        shared = Tracer(vlm, prompter, captures, sharing=True, keep_tokens=True).run(work)
+        for capture in captures:
+            a, b = plain.arrays[capture].nan_to_num(), shared.arrays[capture].nan_to_num()
+            worst = max(worst, float((a - b).abs().max()))
+        assert plain.tokens is not None
+        assert shared.tokens is not None
+        for x, y in zip(plain.tokens, shared.tokens, strict=True):
+            worst = max(worst, float(np.abs(np.asarray(x[:, 0]) - np.asarray(y[:, 0])).max()))
+    return Measured(
+        "equality", worst, "difference", "log-probabilities, masses and states; llava and qwen2_5_vl"
+    )

@@ -1,0 +1,102 @@
+"""Questions to answers: greedy, resumable, one line a question, for any benchmark's file of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from probekit.errors import InputError
+from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
+from probekit.jobs import ModelSpec
+from probekit.pipeline.describe import batches, load_model
+from probekit.progress import progress
+
+
+def read_questions(path: Path) -> list[Json]:
+    """Lines of ``{"example_id", "image_id", "image", "prompt"}``, other fields kept.
+
+    Raises:
+        InputError: a line has another shape or an example comes twice; file and line named.
+    """
+    seen: set[str] = set()
+    found = []
+    for number, line in read_jsonl(path, ("example_id", "image_id", "image", "prompt")):
+        where = f"{path}, line {number}"
+        if not all(isinstance(line[name], str) and line[name] for name in ("example_id", "image", "prompt")):
+            raise InputError("'example_id', 'image' and 'prompt' must be texts", where=where)
+        if line["example_id"] in seen:
+            raise InputError(f"example {line['example_id']!r} comes twice", where=where)
+        seen.add(line["example_id"])
+        found.append(line)
+    if not found:
+        raise InputError("no questions", where=str(path))
+    return found
+
+
+def answer(
+    spec: ModelSpec, questions: Path, root: Path, out: Path, *, max_new_tokens: int = 64, batch: int = 16
+) -> Path:
+    """Answer every question that is not yet answered; returns the file of answers.
+
+    Args:
+        root: folder from which the questions' image paths start.
+        out: JSON Lines; a rerun goes on after the last whole line.
+
+    Raises:
+        InputError: an image cannot be read (what is done stays), or the file belongs to another run.
+    """
+    asked = read_questions(questions)
+    header = out.with_suffix(".json")
+    identity = digest([spec.digest(), sha256(questions), max_new_tokens])
+    if header.exists() and read_json(header).get("digest") != identity:
+        raise InputError(
+            "the answers are those of another run", where=str(out), hint="Give another file, or remove it."
+        )
+    with JsonlAppender(out) as lines:
+        done = {str(line["example_id"]) for line in lines.done}
+        left = [line for line in asked if line["example_id"] not in done]
+        if left:
+            write_json(header, {"digest": identity, "model": spec.name, "max_new_tokens": max_new_tokens})
+            _ask(spec, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
+    return out
+
+
+def _ask(
+    spec: ModelSpec,
+    left: Sequence[Json],
+    root: Path,
+    lines: JsonlAppender,
+    max_new_tokens: int,
+    batch: int,
+    done: int,
+) -> None:
+    from probekit.families import Prompter, PromptTemplate, open_image
+    from probekit.forward.generate import Generator, Question
+
+    vlm = load_model(spec)
+    generator = Generator(vlm, Prompter(vlm, PromptTemplate(spec.prompt)), max_new_tokens)
+    with progress("Answering", done + len(left), "questions", done) as advance:
+        for group in batches(left, batch):
+            answers = generator.run(
+                [
+                    Question(
+                        line["example_id"],
+                        line["image_id"],
+                        partial(open_image, inside(root, line["image"]), sample=line["example_id"]),
+                        line["prompt"],
+                    )
+                    for line in group
+                ]
+            )
+            lines.append(
+                {
+                    **line,
+                    "token_ids": list(found.token_ids),
+                    "text": found.text.strip(),
+                    "prompt_tokens": found.prompt_tokens,
+                    "finished": found.finished,
+                }
+                for line, found in zip(group, answers, strict=True)
+            )
+            advance(len(group))
