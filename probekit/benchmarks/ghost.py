@@ -155,3 +155,22 @@ def questions(
                 condition=f"tone{tone}",
                 reference=str(image.category),
             )
+
+
+def write_questions(path: Path, manifest: Manifest, prompts: Prompts | None = None) -> int:
+    """Write `questions` as JSON Lines of example, image, tone and prompt; returns how many."""
+    asked = list(questions(manifest, prompts))
+    write_jsonl(
+        path,
+        (
+            {
+                "example_id": example.example_id,
+                "image_id": example.image_id,
+                "image": example.image,
+                "tone": int(example.condition.removeprefix("tone")),
+                "prompt": example.question,
+            }
+            for example in asked
+        ),
+    )
+    return len(asked)

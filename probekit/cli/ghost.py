@@ -36,6 +36,7 @@ def register(app: typer.Typer) -> None:
     ghost.command("make")(ghost_make)
     ghost.command("validate")(ghost_validate)
     ghost.command("questions")(ghost_questions)
+    ghost.command("run")(ghost_run)
     ghost.command("judge")(ghost_judge)
     ghost.command("score")(ghost_score)
     app.add_typer(ghost, name="ghost")
@@ -46,11 +47,20 @@ def ghost_make(
     per_category: Annotated[int, typer.Option(help="Pictures in each of the eight categories.")] = 100,
     seed: Seed = 0,
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "640x480",
+    world: Annotated[
+        str, typer.Option(help="drawn: all eight categories; organism: the embedded model's own scenes.")
+    ] = "drawn",
 ) -> None:
     """Draw a procedural Ghost set: images and a manifest."""
     from probekit.benchmarks.ghost_make import make_ghost
+    from probekit.benchmarks.ghost_world import make_world_ghost
 
-    manifest = make_ghost(out, per_category, seed, _size(size))
+    if world not in ("drawn", "organism"):
+        raise InputError(f"--world {world}", hint="Known: drawn, organism.")
+    if world == "drawn":
+        manifest = make_ghost(out, per_category, seed, _size(size))
+    else:
+        manifest = make_world_ghost(out, per_category, seed)
     typer.echo(f"{len(manifest.images)} pictures; manifest: {out / 'manifest.jsonl'}")
 
 
@@ -97,26 +107,58 @@ def ghost_questions(
     prompts: Annotated[Path | None, typer.Option(help="Your own prompts, YAML.")] = None,
 ) -> None:
     """Write every picture's question at all five tone levels."""
-    from probekit.benchmarks.ghost import load_manifest, questions
+    from probekit.benchmarks.ghost import load_manifest, write_questions
     from probekit.benchmarks.ghost_prompts import load_prompts
-    from probekit.files import write_jsonl
 
     texts = load_prompts(prompts)
-    asked = list(questions(load_manifest(manifest), texts))
-    write_jsonl(
-        out,
-        (
-            {
-                "example_id": example.example_id,
-                "image_id": example.image_id,
-                "image": example.image,
-                "tone": int(example.condition.removeprefix("tone")),
-                "prompt": example.question,
-            }
-            for example in asked
-        ),
+    count = write_questions(out, load_manifest(manifest), texts)
+    typer.echo(f"{count} questions, prompts {texts.name} ({texts.digest}): {out}")
+
+
+def ghost_run(
+    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or 'organism'.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run.", show_default=False)],
+    manifest: Annotated[
+        Path | None, typer.Option(help="A set's manifest.jsonl; by default one is drawn for the model.")
+    ] = None,
+    prompts: Annotated[Path | None, typer.Option(help="Your own prompts, YAML.")] = None,
+    per_category: Annotated[int, typer.Option(help="Pictures a category of a set that is drawn.")] = 100,
+    seed: Seed = 0,
+    max_new_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 64,
+    batch: Annotated[int, typer.Option(help="Questions answered at once.", min=1)] = 16,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, or map: spread over all GPUs.")] = "auto",
+    draws: Draws = 1000,
+) -> None:
+    """Ask a model about a Ghost set at all five tones, and print its rates; a rerun goes on.
+
+    For example: probekit ghost run organism --out runs/ghost
+    """
+    from probekit import jobs
+    from probekit.benchmarks.ghost import load_manifest, write_questions
+    from probekit.benchmarks.ghost_make import make_ghost
+    from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.benchmarks.ghost_world import PROMPTS, make_world_ghost
+    from probekit.pipeline.answer import answer
+
+    own_world = model == "organism"
+    if manifest is None:
+        manifest = out / "set" / "manifest.jsonl"
+        if not manifest.exists():
+            (make_world_ghost if own_world else make_ghost)(manifest.parent, per_category, seed)
+    if own_world:
+        from probekit.organism import path
+
+        model = str(path())
+    asked = out / "questions.jsonl"
+    texts = load_prompts(prompts or (PROMPTS if own_world else None))
+    write_questions(asked, load_manifest(manifest), texts)
+    spec = jobs.make(jobs.ModelSpec, name=model, dtype=dtype, device=device)
+    responses = answer(
+        spec, asked, manifest.parent, out / "responses.jsonl", max_new_tokens=max_new_tokens, batch=batch
     )
-    typer.echo(f"{len(asked)} questions, prompts {texts.name} ({texts.digest}): {out}")
+    ghost_score(responses, manifest, draws=draws, out=out / "result.json")
+    typer.echo(f"Prompts: {texts.name} ({texts.digest}); responses: {responses}")
 
 
 def ghost_judge(
