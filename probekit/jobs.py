@@ -166,6 +166,33 @@ class RunJob(_Job):
     irrelevant: ClassVar[frozenset[str]] = frozenset({"out"})
 
 
+class StudyJob(_Job):
+    """A study of finished runs (folders analysis and train).
+
+    Attributes:
+        run: the run's folder.
+        others: further runs, where a study compares several.
+        detectors: names; what the study says when absent.
+        mixes: mixing budgets; what the study says when absent.
+        seeds: number of splits.
+        out: where the table and the figure go; ``RUN/studies`` when absent.
+    """
+
+    run: Path
+    others: tuple[Path, ...] = ()
+    detectors: tuple[str, ...] | None = None
+    mixes: tuple[Literal["none", "natural", "10", "30", "100", "max"], ...] | None = None
+    seeds: int = Field(3, ge=1)
+    out: Path | None = None
+
+    irrelevant: ClassVar[frozenset[str]] = frozenset({"out"})
+
+    @property
+    def folder(self) -> Path:
+        """Where the table and the figure go."""
+        return self.out or self.run / "studies"
+
+
 J = TypeVar("J", bound=_Job)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from probekit.captures import (
     AttentionGrid,
@@ -22,6 +23,10 @@ from probekit.captures import (
 from probekit.labels import LabelSet, RowLabel, Usage
 from probekit.rows import RowKey
 from probekit.store import Header, RowTable, Shard, StoreWriter
+
+# A busy machine must not make a property fail.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 LAYERS, HEADS, WIDTH, PROMPT, IMAGE, HEADER = 4, 3, 24, 30, 16, 3
 SUBTYPES = (Usage.HEDGED, Usage.DEPICTIVE, Usage.PURPOSE, Usage.NEGATION)
@@ -59,7 +64,9 @@ class World:
                 return counts
             case AttentionGrid():
                 shape = (n, LAYERS, HEADS, capture.rows * capture.columns)
-                return (random.gamma(4.0, size=shape) * np.exp(-0.4 * doubt)[:, None, None, None]).astype("f4")
+                return (random.gamma(4.0, size=shape) * np.exp(-0.4 * doubt)[:, None, None, None]).astype(
+                    "f4"
+                )
             case HiddenState():
                 directions = random.standard_normal((1 + len(SUBTYPES), WIDTH))
                 states = random.standard_normal((n, WIDTH)) + 0.5 * doubt[:, None] * directions[0]

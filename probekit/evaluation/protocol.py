@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from probekit.detectors.table import CONCRETE, HALLUCINATED, NON_ASSERTIVE, Population
 from probekit.errors import ContractError
@@ -22,6 +23,9 @@ from probekit.evaluation.records import Population as Where
 from probekit.evaluation.splits import Split
 from probekit.evaluation.thresholds import TARGET, Threshold
 from probekit.labels import NON_ASSERTIVE as SUBTYPES
+
+Cleared = Mapping[int, np.ndarray]
+"""By seed, a mask over the rows of the population."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,39 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class SeedEstimate:
     """One measure on one set of rows: value, bootstrap replicates, rows behind it."""
 
     value: float
     replicates: np.ndarray
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Mean over seeds with its interval.
+
+    Attributes:
+        value: mean over the seeds that have a value; NaN when none has.
+        low: lower end of the 95 % interval from resampling images.
+        high: upper end of it.
+        n: rows behind it, mean over seeds.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, by_seed: Mapping[int, Sequence[SeedEstimate]]) -> Pooled:
+        """Mean over draws of a seed, then over seeds; the interval is of that mean."""
+        if not by_seed:
+            return cls(float("nan"), float("nan"), float("nan"), 0)
+        replicates = _mean([_mean([e.replicates for e in found]) for found in by_seed.values()])
+        value = float(_mean([_mean([e.value for e in found]) for found in by_seed.values()]))
+        n = round(float(np.mean([np.mean([e.n for e in found]) for found in by_seed.values()])))
+        return cls(value, *interval(replicates), n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,20 +156,24 @@ class Protocol:
             sets[seed] = [placed[matched(place, label, classes, draw)] for draw in range(REPEATS)]
         return sets
 
-    def judge(self, scored: Scored) -> Judged:
+    def judge(self, scored: Scored, cleared: Cleared | None = None) -> Judged:
         """Thresholds, estimates and intervals of one detector at one mix.
+
+        Args:
+            scored: the scores.
+            cleared: by seed, rows that a filter in front of the detector never lets it flag; thresholds
+                are set on the remaining calibration rows.
 
         Raises:
             ContractError: the detector gives every mention of several images the same score.
         """
         thresholds: dict[int, Threshold] = {}
-        gathered: dict[tuple[Measure, Where, str], dict[int, list[_Estimate]]] = {}
+        gathered: dict[tuple[Measure, Where, str], dict[int, list[SeedEstimate]]] = {}
         for seed, scores in scored.scores.items():
             if not scored.baseline:
                 self._require_variation(scored, scores)
-            rows = self.calibration[seed]
-            concrete = scores[rows[self.population.label[rows] == CONCRETE]]
-            thresholds[seed] = Threshold.of(concrete[np.isfinite(concrete)], self.target)
+            held = None if cleared is None else cleared[seed]
+            thresholds[seed] = self.threshold(seed, scores, held)
             sets: tuple[tuple[Where, Sequence[np.ndarray], Sequence[np.ndarray]], ...] = (
                 ("all", [self.test[seed]], [self.test[seed]]),
                 ("position_matched", self.pairs[seed], self.triples[seed]),
@@ -149,9 +184,45 @@ class Protocol:
                 for measure, subtype, chosen in self._shares():
                     place = gathered.setdefault((measure, where, subtype), {})
                     place[seed] = [
-                        self._share(scores, rows[chosen[rows]], thresholds[seed]) for rows in for_shares
+                        self._share(scores, rows[chosen[rows]], thresholds[seed], held) for rows in for_shares
                     ]
         return self._summary(scored, thresholds, gathered)
+
+    def threshold(self, seed: int, scores: np.ndarray, cleared: np.ndarray | None = None) -> Threshold:
+        """Set on the seed's calibration concrete rows that are scored and not cleared."""
+        rows = self.calibration[seed]
+        rows = rows[(self.population.label[rows] == CONCRETE) & np.isfinite(scores[rows])]
+        if cleared is not None:
+            rows = rows[~cleared[rows]]
+        return Threshold.of(scores[rows], self.target)
+
+    def share(self, scored: Scored, chosen: Bool[np.ndarray, " row"]) -> Pooled:
+        """Share of the chosen test rows that are flagged at each seed's own threshold."""
+        found = {}
+        for seed, scores in scored.scores.items():
+            rows = self.test[seed][chosen[self.test[seed]]]
+            found[seed] = [self._share(scores, rows, self.threshold(seed, scores))]
+        return Pooled.of(found)
+
+    def marked_share(self, marked: Cleared, chosen: Bool[np.ndarray, " row"]) -> Pooled:
+        """Share of the chosen test rows that a mask per seed marks."""
+        found = {}
+        for seed, mask in marked.items():
+            rows = self.test[seed][chosen[self.test[seed]]]
+            value = float(mask[rows].mean()) if len(rows) else float("nan")
+            found[seed] = [SeedEstimate(value, self.resamples.share(self.codes[rows], mask[rows]), len(rows))]
+        return Pooled.of(found)
+
+    def separation(
+        self, scored: Scored, positive: Bool[np.ndarray, " row"], negative: Bool[np.ndarray, " row"]
+    ) -> Pooled:
+        """AUROC of two sets of test rows, whatever their classes."""
+        return Pooled.of(
+            {
+                seed: [self._auroc(scores, self.test[seed], positive, negative)]
+                for seed, scores in scored.scores.items()
+            }
+        )
 
     def _require_variation(self, scored: Scored, scores: np.ndarray) -> None:
         finite = np.isfinite(scores)
@@ -171,28 +242,44 @@ class Protocol:
             *(("fpr_non_assertive", str(name), subtype == str(name)) for name in SUBTYPES),
         ]
 
-    def _auroc(self, scores: np.ndarray, rows: np.ndarray) -> _Estimate:
+    def _auroc(
+        self,
+        scores: np.ndarray,
+        rows: np.ndarray,
+        positive: np.ndarray | None = None,
+        negative: np.ndarray | None = None,
+    ) -> SeedEstimate:
         label = self.population.label
-        rows = rows[np.isfinite(scores[rows]) & (label[rows] != NON_ASSERTIVE)]
-        positive = label[rows] == HALLUCINATED
-        if positive.all() or not positive.any():
-            return _Estimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
-        weight = self.resamples.weights(self.codes[rows])
-        replicates = weighted_auroc(scores[rows], positive, weight)
-        return _Estimate(auroc(scores[rows], positive), replicates, len(rows))
+        positive = label == HALLUCINATED if positive is None else positive
+        negative = label == CONCRETE if negative is None else negative
+        rows = rows[np.isfinite(scores[rows]) & (positive | negative)[rows]]
+        target = positive[rows]
+        if target.all() or not target.any():
+            return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
+        replicates = weighted_auroc(scores[rows], target, self.resamples.weights(self.codes[rows]))
+        return SeedEstimate(auroc(scores[rows], target), replicates, len(rows))
 
-    def _share(self, scores: np.ndarray, rows: np.ndarray, threshold: Threshold) -> _Estimate:
+    def _share(
+        self,
+        scores: np.ndarray,
+        rows: np.ndarray,
+        threshold: Threshold,
+        cleared: np.ndarray | None = None,
+    ) -> SeedEstimate:
         rows = rows[np.isfinite(scores[rows])]
         if len(rows) == 0 or not np.isfinite(threshold.value):
-            return _Estimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
+            return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
         flagged = threshold.flag(scores[rows])
-        return _Estimate(float(flagged.mean()), self.resamples.share(self.codes[rows], flagged), len(rows))
+        if cleared is not None:
+            flagged &= ~cleared[rows]
+        replicates = self.resamples.share(self.codes[rows], flagged)
+        return SeedEstimate(float(flagged.mean()), replicates, len(rows))
 
     def _summary(
         self,
         scored: Scored,
         thresholds: Mapping[int, Threshold],
-        gathered: Mapping[tuple[Measure, Where, str], Mapping[int, Sequence[_Estimate]]],
+        gathered: Mapping[tuple[Measure, Where, str], Mapping[int, Sequence[SeedEstimate]]],
     ) -> Judged:
         who = {"detector": scored.detector, "variant": scored.variant, "mix": scored.mix}
         absent = [{**who, "seed": seed, "reason": reason} for seed, reason in scored.missing.items()]
@@ -205,13 +292,19 @@ class Protocol:
                 for seed, value in values.items()
                 if np.isnan(value)
             ]
-            replicates = _mean([_mean([e.replicates for e in found]) for found in by_seed.values()])
-            low, high = interval(replicates)
-            n = round(float(np.mean([np.mean([e.n for e in found]) for found in by_seed.values()])))
-            value = float(_mean(list(values.values())))
+            pooled = Pooled.of(by_seed)
             records.append(
                 Record(
-                    scored.detector, scored.variant, scored.mix, measure, where, subtype, value, low, high, n
+                    scored.detector,
+                    scored.variant,
+                    scored.mix,
+                    measure,
+                    where,
+                    subtype,
+                    pooled.value,
+                    pooled.low,
+                    pooled.high,
+                    pooled.n,
                 )
             )
             ranges.append({**who, **what, "values": {str(s): float(v) for s, v in values.items()}})

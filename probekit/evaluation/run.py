@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 
 from probekit import __version__
-from probekit.detectors import Detector, FeatureTable, Population, feature_table, population
+from probekit.detectors import Detector, FeatureTable
 from probekit.detectors.heads import FittedHead
 from probekit.detectors.heads.fitted import saved_digest
 from probekit.detectors.select import select
 from probekit.detectors.table import CLASSES
 from probekit.errors import InputError
 from probekit.evaluation.budgets import MIXES, Mix
-from probekit.evaluation.fits import Fit, natural_share_of, plan
+from probekit.evaluation.fits import Fit
 from probekit.evaluation.protocol import Judged, Protocol, Scored
 from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.scores import ScoreWriter
-from probekit.evaluation.splits import PARTS, Split
+from probekit.evaluation.setting import Setting
+from probekit.evaluation.splits import PARTS
 from probekit.files import digest, sha256
-from probekit.labels import LabelSet
 from probekit.progress import progress
-from probekit.store import Store
 
 
 @dataclass(frozen=True)
@@ -44,41 +43,6 @@ class Trained:
     kept: int
     refused: tuple[str, ...]
     unserved: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """What training and evaluation must agree on."""
-
-    store: Store
-    labels: LabelSet
-    population: Population
-    splits: tuple[Split, ...]
-    natural_share: float
-
-    @classmethod
-    def of(cls, store: Path, labels: Path, heads: Path, seeds: int, natural_share: float | None) -> _Setting:
-        opened, loaded = Store.open(store), LabelSet.load(labels)
-        everyone = population(opened.rows(), loaded)
-        if len(everyone) == 0:
-            raise InputError(
-                "no row of the store has a label of one of the three classes",
-                where=str(labels),
-                hint=f"The store has {len(opened)} rows, the file {len(loaded)} labels.",
-            )
-        splits = []
-        for seed in range(seeds):
-            split = Split.of(everyone.image.tolist(), seed)
-            path = heads / "splits" / f"seed{seed}.json"
-            if not path.exists() or Split.load(path) != split:
-                split.save(path)
-            splits.append(split)
-        share = natural_share_of(everyone) if natural_share is None else natural_share
-        return cls(opened, loaded, everyone, tuple(splits), share)
-
-    def fits(self, detector: Detector, table: FeatureTable, mixes: Sequence[Mix]) -> list[Fit]:
-        job = self.store.header.job_digest
-        return plan(self.population, table.scored, self.splits, mixes, self.natural_share, detector, job)
 
 
 def train(
@@ -106,7 +70,8 @@ def train(
         InputError: no labelled rows, an unknown detector, a damaged file.
         UnservedError: a detector named cannot be served.
     """
-    setting = _Setting.of(store, labels, heads, seeds, natural_share)
+    setting = Setting.load(store, labels, seeds, natural_share)
+    setting.save_splits(heads)
     chosen, missing = select(setting.store, detectors)
     trained = {name: detector for name, detector in chosen.items() if detector.head is not None}
     fitted, kept = 0, 0
@@ -114,7 +79,7 @@ def train(
     total = len(trained) * len(mixes) * seeds
     with progress("train probes", total, "heads") as advance:
         for name, detector in trained.items():
-            table = feature_table(setting.store, detector, setting.labels)
+            table = setting.table(detector)
             todo = []
             for fit in setting.fits(detector, table, mixes):
                 if fit.refusal:
@@ -189,7 +154,7 @@ def evaluate(
         InputError: a head is missing or was fitted on other rows.
         UnservedError: a detector named cannot be served.
     """
-    setting = _Setting.of(store, labels, heads, seeds, natural_share)
+    setting = Setting.load(store, labels, seeds, natural_share)
     chosen, missing = select(setting.store, detectors)
     unserved: dict[str, Any] = {name: [c.key for c in captures] for name, captures in missing.items()}
     if detectors is None:
@@ -202,10 +167,10 @@ def evaluate(
     parameters: dict[str, Any] = {}
     with progress("evaluate", len(chosen), "detectors") as advance, ScoreWriter.open(scores) as writer:
         for name, detector in chosen.items():
-            table = feature_table(setting.store, detector, setting.labels)
+            table = setting.table(detector)
             _note(notes, name, table)
             parameters[f"{detector.name}/{detector.variant}"] = detector.parameters
-            for scored in _scored(setting, name, detector, table, heads, mixes, notes):
+            for scored in scored_by_heads(setting, name, detector, table, heads, mixes, notes):
                 result = protocol.judge(scored)
                 judged.append(result)
                 writer.write(protocol, scored, result.thresholds)
@@ -230,8 +195,8 @@ def _note(notes: dict[str, Any], name: str, table: FeatureTable) -> None:
         notes["conventions"][name] = dict(table.flags)
 
 
-def _scored(
-    setting: _Setting,
+def scored_by_heads(
+    setting: Setting,
     name: str,
     detector: Detector,
     table: FeatureTable,
@@ -239,6 +204,11 @@ def _scored(
     mixes: Sequence[Mix] | None,
     notes: dict[str, Any],
 ) -> Iterator[Scored]:
+    """Scores of one detector at each mix, from the heads in ``heads``; budgets are added to ``notes``.
+
+    Raises:
+        InputError: a head is missing or was fitted on other rows.
+    """
     if detector.head is None:
         value = np.where(table.scored, table.x[:, 0], np.nan).astype(np.float64)
         by_seed = {split.seed: value for split in setting.splits}
@@ -265,7 +235,7 @@ def _scored(
         yield Scored(detector.name, detector.variant, mix, found, refused, detector.baseline)
 
 
-def _counts(setting: _Setting, judged: Sequence[Judged]) -> dict[str, Any]:
+def _counts(setting: Setting, judged: Sequence[Judged]) -> dict[str, Any]:
     everyone = setting.population
     splits = {}
     for split in setting.splits:
@@ -307,7 +277,7 @@ def _counts(setting: _Setting, judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _provenance(setting: _Setting, labels: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _provenance(setting: Setting, labels: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
     header = setting.store.header
     return {
         "model": header.model,

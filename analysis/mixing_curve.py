@@ -1,0 +1,66 @@
+"""How many non-assertive examples does a probe need before it stops taking them for hallucinations?
+
+Question: how do the non-assertive false positive rate and the recall of each trained detector move as
+non-assertive mentions join the fit set (NAME-Bench 5.1, Table 5)?
+Input: a run folder with evaluation.json over several mixes.
+Artefact: RUN/studies/mixing_curve.csv, .md and .svg.
+
+    python -m analysis.mixing_curve runs/demo
+"""
+
+from collections.abc import Sequence
+
+from probekit.errors import InputError
+from probekit.evaluation.budgets import MIXES
+from probekit.evaluation.records import Evaluation, Record
+from probekit.evaluation.study import study_job
+from probekit.report.artefact import save_study
+from probekit.report.figures import Frame, Series, line_figure
+from probekit.report.tables import Column, Estimate, Table
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = study_job(__doc__, arguments)
+    path = given.run / "evaluation.json"
+    evaluation = Evaluation.load(path)
+    rates = {
+        (r.detector, r.variant, r.mix, r.measure): r
+        for r in evaluation.records
+        if r.population == "all" and r.subtype == "all"
+    }
+    mixes = [mix for mix in MIXES if any(key[2] == mix for key in rates)]
+    trained = list(dict.fromkeys(key[:2] for key in rates if key[2] != "none"))
+    if not trained:
+        raise InputError("holds one mix only", where=str(path), hint="probekit train-probes STORE --mix all")
+    columns = [Column("detector", "Detector"), Column("measure", "Measure")]
+    columns += [Column(mix, mix, "Non-assertive examples in the fit set.", percent=True) for mix in mixes]
+    rows = [
+        (name, measure, *(_cell(rates.get((name, variant, mix, measure))) for mix in mixes))
+        for measure in ("fpr_non_assertive", "tpr")
+        for name, variant in trained
+    ]
+    table = Table("Mixing", tuple(columns), tuple(rows), f"Numbers: {path}, made by `probekit evaluate`.")
+    lines = []
+    for name, variant in trained:
+        found = [rates[name, variant, mix, "fpr_non_assertive"] for mix in mixes]
+        ends = [r.low for r in found], [r.high for r in found]
+        lines.append(Series(name, mixes, [r.value for r in found], *ends))
+    frame = Frame(
+        "mixing_curve",
+        "Non-assertive mentions flagged as non-assertive examples are mixed in",
+        "non-assertive fit examples, % of hallucinated ones",
+        "share flagged",
+        "One falling line for each trained detector.",
+    )
+    figure = line_figure(frame, lines, limits=(0, 1), reference=0.1)
+    print(f"table: {save_study(given.folder, table, figure)}")
+
+
+def _cell(record: Record | None) -> Estimate:
+    if record is None:
+        return Estimate(float("nan"), reason="not in the evaluation")
+    return Estimate(record.value, record.low, record.high, record.n)
+
+
+if __name__ == "__main__":
+    main()
