@@ -1,5 +1,6 @@
 """Everything that decides the outcome of a training run, counted in steps, never in seconds."""
 
+import json
 from dataclasses import asdict, dataclass, field
 
 from probekit.files import digest
@@ -45,8 +46,9 @@ class Settings:
     shape: Shape = field(default_factory=Shape)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the settings as plain values."""
-        return asdict(self)
+        """Return the settings as JSON gives them back: a pair is a list."""
+        plain: dict[str, object] = json.loads(json.dumps(asdict(self)))
+        return plain
 
     def digest(self) -> str:
         """Return a short digest; a checkpoint of other settings is not resumed from."""
