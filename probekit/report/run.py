@@ -100,14 +100,12 @@ def report(run: Path, *, detector: str | None = None, mix: str | None = None) ->
         for section in sections
         for figure in section.figures
     )
-    model = str(evaluation.provenance.get("model", "a vision-language model"))
-    if Path(model).is_absolute():
-        model = Path(model).name
+    provenance = _provenance(run, evaluation)
     write_page(
         run / "report.html",
-        f"Which mentions to doubt: {model}",
+        f"Which mentions to doubt: {provenance.get('model', 'a vision-language model')}",
         sections,
-        _provenance(run, evaluation),
+        provenance,
         "Does the model see what it says, and can its insides tell when it does not?",
     )
     return ReportPaths(
@@ -239,4 +237,8 @@ def _counts(run: Path, evaluation: Evaluation, labels: LabelSet) -> dict[str, An
 def _provenance(run: Path, evaluation: Evaluation) -> dict[str, Any]:
     names = ("evaluation.json", "scores.csv", "generations.jsonl", "rows.jsonl", "labels/labels.jsonl")
     found = {name: sha256(run / name) for name in names if (run / name).is_file()}
-    return {**evaluation.provenance, "SHA-256 of the files read": found}
+    provenance = dict(evaluation.provenance)
+    if "model" in provenance and Path(str(provenance["model"])).is_absolute():
+        # a page is passed on; where its maker keeps models is not a reader's business
+        provenance["model"] = "/".join(Path(str(provenance["model"])).parts[-2:])
+    return {**provenance, "SHA-256 of the files read": found}

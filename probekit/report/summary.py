@@ -89,7 +89,7 @@ def results_section(evaluation: Evaluation, mix: str) -> Section:
 
 def mixing_section(evaluation: Evaluation) -> Section:
     """False alarms on non-assertive mentions, and hits, against the mixing budget."""
-    budgets = [mix for mix in mixes(evaluation) if mix in MIXES]
+    budgets = _budgets(evaluation)
     trained = [pair for pair in variants(evaluation) if len(_own_mixes(evaluation, pair)) > 1]
     if not trained:
         return Section("The mixing curve", tag("p", "Only one mix was evaluated; a curve needs two."))
@@ -116,7 +116,9 @@ def mixing_section(evaluation: Evaluation) -> Section:
         frame = Frame(
             name,
             title,
-            "mix (numbers: non-assertive training examples, % of hallucinated)",
+            "mix; below it, non-assertive training examples"
+            if any("\n" in label for label in budgets.values())
+            else "mix (numbers: non-assertive training examples, % of hallucinated)",
             y,
             _alt(title, series),
             "Test mentions, mean over seeds; bars are 95 % intervals that resample images"
@@ -164,6 +166,21 @@ def counts_section(counts: Mapping[str, Any]) -> Section:
     return Section("What was counted", facts(counts) if counts else tag("p", "No counts were recorded."))
 
 
+def _budgets(evaluation: Evaluation) -> dict[str, str]:
+    """Labels of the mixing budgets, fewest non-assertive training examples first where they are known:
+    the natural share may lie anywhere among the fixed ones."""
+    known = [mix for mix in mixes(evaluation) if mix in MIXES]
+    drawn: Mapping[str, Mapping[str, Mapping[str, int]]] = evaluation.counts.get("budgets", {})
+    sizes = {
+        mix: sum(seed["non_assertive"] for seed in drawn[mix].values()) / len(drawn[mix])
+        for mix in known
+        if drawn.get(mix)
+    }
+    if set(sizes) != set(known):
+        return {mix: mix for mix in known}
+    return {mix: f"{mix}\n{sizes[mix]:.0f}" for mix in sorted(known, key=lambda mix: sizes[mix])}
+
+
 def _own_mixes(evaluation: Evaluation, pair: tuple[str, str]) -> set[str]:
     return {r.mix for r in evaluation.records if (r.detector, r.variant) == pair}
 
@@ -173,16 +190,18 @@ def _named(evaluation: Evaluation, pair: tuple[str, str]) -> str:
     return pair[0] if len(several) == 1 else f"{pair[0]} {pair[1][:8]}"
 
 
-def _curve(evaluation: Evaluation, pair: tuple[str, str], measure: Measure, order: Sequence[str]) -> Series:
+def _curve(
+    evaluation: Evaluation, pair: tuple[str, str], measure: Measure, budgets: Mapping[str, str]
+) -> Series:
     found = {
         r.mix: r
         for r in evaluation.records
         if (r.detector, r.variant, r.measure, r.population, r.subtype) == (*pair, measure, "all", "all")
     }
-    kept = [found[mix] for mix in order if mix in found]
+    kept = [found[mix] for mix in budgets if mix in found]
     return Series(
         _named(evaluation, pair),
-        [r.mix for r in kept],
+        [budgets[r.mix] for r in kept],
         [r.value for r in kept],
         [r.low for r in kept],
         [r.high for r in kept],
@@ -231,7 +250,8 @@ def _alt(title: str, series: Sequence[Series]) -> str:
     lines = []
     for line in series:
         values = ", ".join(
-            f"{x} {'n/a' if y != y else f'{y:.2f}'}" for x, y in zip(line.x, line.y, strict=True)
+            f"{str(x).split()[0]} {'n/a' if y != y else f'{y:.2f}'}"
+            for x, y in zip(line.x, line.y, strict=True)
         )
         lines.append(f"{line.name}: {values}")
     return f"{title}. {'; '.join(lines)}."

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from probekit.cli.report import register
 from probekit.errors import InputError
 from probekit.evaluation.records import Evaluation
 from probekit.report import report
+from probekit.report.summary import mixing_section
 
 EVIL = '<script>alert("x")</script>'
 
@@ -218,8 +220,32 @@ def test_a_run_that_moved_keeps_its_pictures_and_shows_no_path_in_its_title(
 ) -> None:
     (run_folder / "job.json").write_text(json.dumps({"images": "runs/gone/images"}))
     value = json.loads((run_folder / "evaluation.json").read_text())
-    value["provenance"]["model"] = "/somewhere/models/toy-7b"
+    value["provenance"]["model"] = "/somewhere/else/models/toy-7b"
     (run_folder / "evaluation.json").write_text(json.dumps(value))
     page = report(run_folder).page.read_text()
     assert page.count("data:image/png") > 5
-    assert parse(page).words("title") == "Which mentions to doubt: toy-7b"
+    assert parse(page).words("title") == "Which mentions to doubt: models/toy-7b"
+    assert "/somewhere" not in page
+
+
+def test_mixes_stand_in_the_order_of_what_was_drawn(make_run: Callable[..., Path], tmp_path: Path) -> None:
+    evaluation = Evaluation.load(make_run(tmp_path / "run", images=4) / "evaluation.json")
+    sizes = {
+        "none": (0, 0),
+        "10": (3, 3),
+        "30": (9, 10),
+        "100": (29, 30),
+        "natural": (49, 46),
+        "max": (60, 61),
+    }
+    budgets = {
+        mix: {str(i): {"concrete": 5, "non_assertive": n} for i, n in enumerate(pair)}
+        for mix, pair in sizes.items()
+    }
+    drawn = Evaluation(evaluation.records, {"budgets": budgets}, {})
+    for known, order in ((drawn, list(sizes)), (evaluation, ["none", "natural", "10", "30", "100", "max"])):
+        figure = mixing_section(known).figures[0]
+        first = figure.frame.alt.split("; ")[0].split("hidden_mid: ")[-1].split("lookback: ")[-1]
+        assert [place.split()[0] for place in first.split(", ")] == order
+    words = [e.text for e in ET.fromstring(mixing_section(drawn).figures[0].svg()).iter() if e.text]
+    assert {"48", "30", "60"} <= set(words)
