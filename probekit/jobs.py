@@ -137,6 +137,8 @@ class RunJob(_Job):
         references: what is in them: COCO instances JSON, or JSON Lines of image and objects.
         out: the run's folder.
         vocabulary: a vocabulary's name or file.
+        texts: captions by others instead of the model's own, JSON Lines of ``image`` and ``caption``;
+            they are forced through the model.
         usage: who judges usage: ``rules``, or a labels file of one's own.
         question, max_new_tokens, batch, limit: as in `GenerateJob`.
         detectors: names; all that can be served when absent.
@@ -150,6 +152,7 @@ class RunJob(_Job):
     images: Path
     references: Path
     out: Path
+    texts: Path | None = None
     vocabulary: str = "name-bench"
     usage: str = "rules"
     question: str = DEFAULT_QUESTION
@@ -164,6 +167,54 @@ class RunJob(_Job):
     batch_tokens: int = Field(8192, ge=1)
 
     irrelevant: ClassVar[frozenset[str]] = frozenset({"out"})
+
+
+class PopeJob(_Job):
+    """The audit of yes/no questions: answer, trace, read in every way, report.
+
+    Attributes:
+        model: what is asked.
+        out: folder of the audit.
+        questions: files of questions, one a split; the embedded model makes its own when there are none.
+        images: folder of the pictures; ``OUT/images`` for the embedded model's own.
+        suffix: put behind each question, such as a wish for a one-word answer.
+        max_new_tokens: longest answer.
+        batch: questions answered at once.
+        batch_tokens: tokens of one traced batch, which bounds memory.
+        shard_questions: about how many questions a shard holds; those on one picture stay together.
+        pictures: pictures of the embedded model's own questions.
+        allow_uncovered: readouts scored although they cover less than 0.99 of the answers.
+        draws: bootstrap draws behind each interval.
+        seed: of the bootstrap, the calibration pictures and the embedded model's questions.
+    """
+
+    model: ModelSpec
+    out: Path
+    questions: tuple[Path, ...] = ()
+    images: Path | None = None
+    suffix: str = ""
+    max_new_tokens: int = Field(8, ge=1)
+    batch: int = Field(16, ge=1)
+    batch_tokens: int = Field(8192, ge=1)
+    shard_questions: int = Field(384, ge=1)
+    pictures: int = Field(100, ge=1)
+    allow_uncovered: tuple[str, ...] = ()
+    draws: int = Field(1000, ge=0)
+    seed: int = Field(0, ge=0)
+
+    irrelevant: ClassVar[frozenset[str]] = frozenset(
+        {
+            "out",
+            "images",
+            "questions",
+            "batch",
+            "batch_tokens",
+            "pictures",
+            "allow_uncovered",
+            "draws",
+            "seed",
+        }
+    )
 
 
 class StudyJob(_Job):
@@ -304,6 +355,7 @@ __all__ = [
     "ExtractJob",
     "GenerateJob",
     "ModelSpec",
+    "PopeJob",
     "RunJob",
     "file_digest",
     "load",

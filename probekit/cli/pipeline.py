@@ -7,26 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-Revision = Annotated[str | None, typer.Option(help="Commit, tag or branch on the hub.")]
-Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto: the checkpoint's own.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, or map: spread over all GPUs.")]
-Quantization = Annotated[str | None, typer.Option(help="4bit or 8bit weights, through bitsandbytes.")]
-Prompt = Annotated[
-    str | None,
-    typer.Option(
-        help="Prompt template with {q}, instead of the model's chat template, "
-        "such as 'USER: <image>\\n{q}\\nASSISTANT:' (\\n is a line break)."
-    ),
-]
-RemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code the checkpoint brings.")]
-Offline = Annotated[bool, typer.Option("--offline", help="Never ask the hub.")]
+from probekit.cli.model import (
+    BatchTokens,
+    Device,
+    Dtype,
+    Model,
+    Offline,
+    Prompt,
+    Quantization,
+    RemoteCode,
+    Revision,
+    model_spec,
+)
+
 Question = Annotated[str | None, typer.Option(help="The user's turn. Default: NAME-Bench's.")]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many pictures, by name.")]
 MaxNew = Annotated[int | None, typer.Option("--max-new-tokens", help="Longest answer. Default 128.")]
 Batch = Annotated[int | None, typer.Option(help="Pictures described at once. Default 8.")]
-BatchTokens = Annotated[
-    int | None, typer.Option(help="Tokens of one traced batch, which bounds memory. Default 8192.")
-]
 ShardExamples = Annotated[int | None, typer.Option(help="Texts in one shard of the store. Default 64.")]
 
 
@@ -36,28 +33,6 @@ def register(app: typer.Typer) -> None:
     app.command("run")(run)
     app.command("generate")(generate)
     app.command("extract")(extract)
-
-
-def _spec(
-    model: str,
-    revision: str | None,
-    dtype: str,
-    device: str,
-    quantization: str | None,
-    prompt: str | None,
-    trust_remote_code: bool,
-    offline: bool,
-) -> dict[str, Any]:
-    return {
-        "name": model,
-        "revision": revision,
-        "dtype": dtype,
-        "device": device,
-        "quantization": quantization,
-        "prompt": None if prompt is None else prompt.replace("\\n", "\n"),
-        "trust_remote_code": trust_remote_code,
-        "offline": offline,
-    }
 
 
 def demo(
@@ -79,12 +54,16 @@ def demo(
 
 
 def run(
-    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or 'organism'.")],
+    model: Model,
     images: Annotated[Path, typer.Option(help="Folder of pictures.")],
     references: Annotated[
         Path, typer.Option(help="COCO instances JSON, or JSON Lines of image and objects.")
     ],
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="Captions by others, JSON Lines of image and caption, forced through the model."),
+    ] = None,
     vocabulary: Annotated[str, typer.Option(help="name-bench, chair, organism, or a file.")] = "name-bench",
     usage: Annotated[
         str, typer.Option(help="Who judges usage: rules, or a labels file that `probekit label` wrote.")
@@ -122,10 +101,11 @@ def run(
 
     job = jobs.make(
         jobs.RunJob,
-        model=_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
+        model=model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
         images=images,
         references=references,
         out=out,
+        texts=texts,
         vocabulary=vocabulary,
         usage=usage,
         detectors=None if not detectors else tuple(detectors),
@@ -142,7 +122,7 @@ def run(
 
 
 def generate(
-    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or 'organism'.")],
+    model: Model,
     images: Annotated[Path, typer.Option(help="Folder of pictures.")],
     out: Annotated[Path, typer.Option(help="Texts, JSON Lines.")],
     question: Question = None,
@@ -166,7 +146,7 @@ def generate(
 
     job = jobs.make(
         jobs.GenerateJob,
-        model=_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
+        model=model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
         images=images,
         out=out,
         question=question,
@@ -226,7 +206,7 @@ def extract(
         "own_texts": False if other_texts else None,
     }
     if model is not None:
-        spec = _spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
+        spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
         given["model"] = spec
     if job_file is None:
         job = jobs.make(jobs.ExtractJob, captures=keys, **given)

@@ -14,7 +14,7 @@ from PIL import Image
 from probekit.captures import GROUPS
 from probekit.errors import ContractError, FamilyError, InputError
 from probekit.families.family import Grid
-from probekit.families.loading import Vlm
+from probekit.families.loading import TextDecoder, Vlm
 from probekit.files import digest
 
 BOS, BEFORE, IMAGE, AFTER, HEADER, CAPTION = range(len(GROUPS))
@@ -96,9 +96,8 @@ class Prompter:
     def __init__(self, vlm: Vlm, template: PromptTemplate | None = None) -> None:
         self.vlm = vlm
         self.template = template or PromptTemplate()
-        self._image_token = getattr(vlm.processor, "image_token", None) or vlm.tokenizer.decode(
-            [vlm.image_token_id]
-        )
+        image_token = getattr(vlm.processor, "image_token", None)
+        self._image_token = str(image_token or vlm.tokenizer.decode([vlm.image_token_id]))
         chat = getattr(vlm.processor, "chat_template", None) or getattr(vlm.tokenizer, "chat_template", None)
         if self.template.text is None and chat is None:
             raise InputError(
@@ -150,7 +149,9 @@ class Prompter:
             add_special_tokens=not written,
         )
         ids, mask = inputs.pop("input_ids"), inputs.pop("attention_mask")
-        per_token = {key: inputs.pop(key) for key in list(inputs) if inputs[key].shape == ids.shape}
+        inputs.pop("labels", None)
+        alike = [key for key in inputs if inputs[key].shape == ids.shape and not key.startswith("qformer")]
+        per_token = {key: inputs.pop(key) for key in alike}
         prompts = []
         first_image = 0
         for row, ((full, headless), row_images) in enumerate(zip(texts, images, strict=True)):
@@ -200,6 +201,38 @@ class Prompter:
             prompts.append(leader if alike else self._spliced(questions[number], leader))
         return SharedBatch(tuple(prompts), batch.vision, len(leaders), tuple(order[key] for key in keys))
 
+    def continuation(self, question: str, text: str) -> tuple[int, ...]:
+        """Ids of a text written by others, tokenised as the model would go on after this prompt.
+
+        The text follows the assistant header, after a blank unless the header ends with white space.
+
+        Raises:
+            InputError: the ids do not decode to the text.
+        """
+        full, _ = self.text(question, 1)
+        encode = self.vlm.tokenizer
+        joined = full + text.strip() if full[-1].isspace() else f"{full} {text.strip()}"
+        prompt = encode(full, add_special_tokens=False)["input_ids"]
+        whole = encode(joined, add_special_tokens=False)["input_ids"]
+        common = 0
+        while common < min(len(prompt), len(whole)) and prompt[common] == whole[common]:
+            common += 1
+        ids = tuple(whole[common:])
+        if common < len(prompt):
+            lead = "" if full[-1].isspace() else " "
+            ids = tuple(encode(lead + text.strip(), add_special_tokens=False)["input_ids"])
+        back = self.decode(ids)
+        if back.strip() != text.strip():
+            raise InputError(
+                f"the tokenizer gives {back.strip()[:60]!r} back for {text.strip()[:60]!r}",
+                hint="The text holds characters or special tokens that this model cannot write.",
+            )
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of generated ids, as generation itself decodes them."""
+        return TextDecoder(self.vlm.tokenizer).decode(ids)
+
     def _spliced(self, question: str, leader: EncodedPrompt) -> EncodedPrompt:
         """Another question about the leader's picture, its image tokens taken over."""
         full, headless = self.text(question, len(leader.grids))
@@ -246,8 +279,9 @@ class Prompter:
         if image.size and image[-1] >= len(ids) - header:
             raise ContractError("image tokens inside the assistant header", where=self.vlm.name)
         groups[image] = IMAGE
-        if len(ids) and ids[0] == self.vlm.tokenizer.bos_token_id:
-            groups[0] = BOS
+        for first in np.flatnonzero(ids == self.vlm.tokenizer.bos_token_id)[:1]:
+            if (groups[:first] == IMAGE).all():
+                groups[first] = BOS
         return groups
 
     def _grids(

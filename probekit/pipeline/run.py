@@ -75,7 +75,7 @@ def run(job: RunJob) -> RunSummary:
     folder = RunFolder(job.out)
     _claim(folder, job)
     stages = Stages(job.out)
-    _describe(job, folder)
+    _describe(job, folder, stages)
     _mentions(job, folder, stages)
     counts = _labels(job, folder, stages)
     _extract(job, folder)
@@ -88,7 +88,7 @@ def _claim(folder: RunFolder, job: RunJob) -> None:
     """Save the job; refuse a folder whose texts another job made."""
     if folder.job.exists():
         before = read_json(folder.job)
-        same = ("model", "question", "max_new_tokens", "images")
+        same = ("model", "question", "max_new_tokens", "images", "texts")
         now = job.model_dump(mode="json")
         changed = [name for name in same if before.get(name) != now[name]]
         if changed:
@@ -100,9 +100,17 @@ def _claim(folder: RunFolder, job: RunJob) -> None:
     jobs.save(job, folder.job)
 
 
-def _describe(job: RunJob, folder: RunFolder) -> None:
+def _describe(job: RunJob, folder: RunFolder, stages: Stages) -> None:
     from probekit.pipeline.describe import describe
 
+    if job.texts is not None:
+        inputs = inputs_of(job.texts, job.question, job.model.digest())
+        if not stages.done("texts", inputs, folder.generations):
+            from probekit.pipeline.texts import adopt
+
+            adopt(job.model, job.question, job.texts, job.images, folder.generations)
+            stages.finish("texts", inputs)
+        return
     describe(
         jobs.GenerateJob(
             model=job.model,
@@ -173,6 +181,7 @@ def _extract(job: RunJob, folder: RunFolder) -> None:
             captures=captures_of(job.detectors),
             shard_examples=job.shard_examples,
             batch_tokens=job.batch_tokens,
+            own_texts=job.texts is None,
         )
     )
 
@@ -184,16 +193,25 @@ def _train_and_evaluate(job: RunJob, folder: RunFolder, stages: Stages) -> None:
         return
     from probekit.evaluation.run import evaluate, train
 
-    common = {"detectors": job.detectors, "mixes": job.mixes, "seeds": job.seeds}
-    train(folder.store, folder.labels, folder.heads, natural_share=job.natural_share, **common)
+    train(
+        folder.store,
+        folder.labels,
+        folder.heads,
+        detectors=job.detectors,
+        mixes=job.mixes,
+        seeds=job.seeds,
+        natural_share=job.natural_share,
+    )
     evaluate(
         folder.store,
         folder.labels,
         folder.heads,
         folder.evaluation,
         scores=folder.scores,
+        detectors=job.detectors,
+        mixes=job.mixes,
+        seeds=job.seeds,
         natural_share=job.natural_share,
-        **common,
     )
     stages.finish("evaluate", inputs)
 
