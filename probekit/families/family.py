@@ -49,6 +49,9 @@ class Family:
         positions: plain positions, or multimodal rotary positions that must be passed explicitly.
         shares_prefixes: whether its caches may be shared between sequences (proven by a test).
         cross_attention: image keys live in separate layers, so image mass is not comparable.
+        scaled_logits: whether the model applies its text configuration's logit scale (its decoder's own
+            language model does; wrappers around it may not).
+        caption_type: per-token type that generated tokens have, where the processor writes types.
         grid: reads the token grid of an image.
     """
 
@@ -58,6 +61,8 @@ class Family:
     positions: Literal["plain", "mrope"] = "plain"
     shares_prefixes: bool = False
     cross_attention: bool = False
+    scaled_logits: bool = True
+    caption_type: int = 0
     grid: GridReader = square_grid
 
     def decoder(self, model: Any) -> Any:
@@ -87,6 +92,8 @@ class Family:
 
     def head_scale(self, config: Any) -> float:
         """Factor on the logits after the head (1.0 for most families)."""
+        if not self.scaled_logits:
+            return 1.0
         text = config.get_text_config()
         if (scaling := getattr(text, "logits_scaling", None)) is not None:
             return 1.0 / float(scaling)

@@ -32,13 +32,46 @@ def leading_thumbnail(config: Any, inputs: Mapping[str, Any], image: int, tokens
     return Grid(np.arange(side * side).reshape(1, side, side))
 
 
+def no_grid(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:
+    """Tokens that stand for no place: a Q-Former's queries, or one mark for a picture kept elsewhere."""
+    return None
+
+
 def trailing_thumbnail(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:
-    """InternVL: tiles of ``image_seq_length`` tokens, the whole picture last when there are several."""
-    each = int(config.image_seq_length)
+    """InternVL, Idefics3, Aya Vision: tiles of as many tokens each, the whole picture last."""
+    vision = config.vision_config
+    each = getattr(config, "image_seq_length", None)
+    if each is None:
+        merge = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", 1)
+        each = (int(vision.image_size) // int(vision.patch_size) // int(merge)) ** 2
+    each = int(each)
     side = round(each**0.5)
     if tokens % each or side * side != each:
         return None
     return Grid(np.arange(tokens - each, tokens).reshape(1, side, side))
+
+
+def leading_view(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:
+    """Molmo2: ``image_grids`` gives rows and columns of the whole picture, then of the crops after it."""
+    grids = inputs.get("image_grids")
+    if grids is None:
+        return None
+    rows, columns, more_rows, more_columns = (int(v) for v in grids[image])
+    if rows * columns + more_rows * more_columns != tokens:
+        return None
+    return Grid(np.arange(rows * columns).reshape(1, rows, columns))
+
+
+def positioned_grid(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:
+    """Gemma-4: patches carry their column and row, and are pooled by a square kernel."""
+    places = inputs.get("image_position_ids")
+    if places is None:
+        return None
+    kernel = int(config.vision_config.pooling_kernel_size)
+    columns, rows = ((np.asarray(places[image]).max(0) + 1) // kernel).tolist()
+    if rows * columns != tokens:
+        return None
+    return Grid(np.arange(tokens).reshape(1, rows, columns))
 
 
 def sized_grid(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:

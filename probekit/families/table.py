@@ -5,22 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from probekit.families.family import Family
-from probekit.families.grids import leading_thumbnail, merged_grid, sized_grid, trailing_thumbnail
+from probekit.families.grids import (
+    leading_thumbnail,
+    leading_view,
+    merged_grid,
+    no_grid,
+    positioned_grid,
+    sized_grid,
+    trailing_thumbnail,
+)
 
 GENERIC = Family("generic", ())
 
 FAMILIES: tuple[Family, ...] = (
-    Family("llava", ("llava",), shares_prefixes=True, grid=sized_grid),
-    Family("llava_next", ("llava_next",), grid=leading_thumbnail),
-    Family("llava_onevision", ("llava_onevision",), grid=leading_thumbnail),
+    Family("llava", ("llava",), shares_prefixes=True, scaled_logits=False, grid=sized_grid),
+    Family("llava_next", ("llava_next",), scaled_logits=False, grid=leading_thumbnail),
+    Family("llava_onevision", ("llava_onevision",), scaled_logits=False, grid=leading_thumbnail),
     Family("qwen2_vl", ("qwen2_vl",), positions="mrope", grid=merged_grid),
     Family("qwen2_5_vl", ("qwen2_5_vl",), positions="mrope", shares_prefixes=True, grid=merged_grid),
     Family("qwen3_vl", ("qwen3_vl",), positions="mrope", grid=merged_grid),
+    Family("qwen3_5", ("qwen3_5",), positions="mrope", grid=merged_grid),
     Family("internvl", ("internvl",), grid=trailing_thumbnail),
     Family("gemma3", ("gemma3",)),
+    Family("gemma4", ("gemma4",), grid=positioned_grid),
     Family("mistral3", ("mistral3",), grid=sized_grid),
-    Family("idefics3", ("idefics3", "smolvlm")),
-    Family("paligemma", ("paligemma",)),
+    Family("idefics3", ("idefics3", "smolvlm"), grid=trailing_thumbnail),
+    Family("paligemma", ("paligemma",), caption_type=1),
+    Family("deepseek_vl", ("deepseek_vl",)),
+    Family("molmo2", ("molmo2",), grid=leading_view),
+    Family("aya_vision", ("aya_vision",), scaled_logits=False, grid=trailing_thumbnail),
+    Family("instructblip", ("instructblip",), grid=no_grid),
+    Family("mllama", ("mllama",), cross_attention=True, grid=no_grid),
 )
 
 

@@ -45,7 +45,8 @@ class Vision:
                 raise FamilyError("this architecture takes pictures only as the processor made them")
             return dict(self.inputs)
         outputs = type(self.outputs)(**dict(self.outputs.items()))
-        outputs.pooler_output = [self.features[number] for number in pictures]
+        chosen = [self.features[number] for number in pictures]
+        outputs.pooler_output = torch.stack(chosen) if isinstance(outputs.pooler_output, Tensor) else chosen
         return self.positions(pictures) | {"mm_encoder_outputs": {"image": outputs}}
 
     def positions(self, pictures: Sequence[int]) -> dict[str, Tensor]:
@@ -77,20 +78,31 @@ def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int) -> Vision:
     }
     if not placed:
         return NO_VISION
-    if "mm_encoder_outputs" not in inspect.signature(vlm.model.forward).parameters:
+    parameters = inspect.signature(vlm.model.forward).parameters
+    pixels = parameters.get("pixel_values")
+    if "mm_encoder_outputs" not in parameters or (pixels is not None and pixels.default is pixels.empty):
         return Vision(placed, None, None)
-    known = inspect.signature(vlm.model.get_image_features).parameters
-    outputs = vlm.model.get_image_features(
-        **{key: value for key, value in placed.items() if key in known}, return_dict=True
-    )
+    outputs = image_features(vlm, placed)
     features = _by_picture(outputs.pooler_output, pictures)
     return Vision(placed, features, None if features is None else outputs)
+
+
+def image_features(vlm: Vlm, inputs: Mapping[str, Tensor]) -> Any:
+    """What the vision tower makes of vision inputs; its ``pooler_output`` is what the decoder reads."""
+    model = vlm.model
+    reader = model if hasattr(model, "get_image_features") else model.model
+    known = inspect.signature(reader.get_image_features).parameters
+    return reader.get_image_features(
+        **{key: value for key, value in inputs.items() if key in known}, return_dict=True
+    )
 
 
 def _by_picture(pooled: Any, pictures: int) -> tuple[Tensor, ...] | None:
     """One ``(tokens, D)`` a picture; ``None`` when the tower's output does not say which is whose."""
     if isinstance(pooled, list | tuple) and len(pooled) == pictures:
         return tuple(piece.reshape(-1, piece.shape[-1]) for piece in pooled)
+    if isinstance(pooled, Tensor) and pooled.dim() == 3 and len(pooled) == pictures:
+        return tuple(pooled)
     return None
 
 

@@ -76,6 +76,10 @@ def padded(vlm: Vlm, layout: Layout, vision: Vision, pictures: Sequence[int]) ->
     if positions is not None:
         arguments["position_ids"] = positions.to(vlm.device)
     arguments |= vision.take(pictures)
+    if vlm.family.cross_attention and "cross_attention_mask" in arguments:
+        left = vlm.tokenizer.padding_side == "left"
+        seen = _captions_see(arguments["cross_attention_mask"], layout, left=left)
+        arguments["cross_attention_mask"] = seen
     slot = np.where(layout.groups == PADDING, PADDING, np.arange(layout.width))
     row = np.arange(len(layout.prompts))
     return Call(arguments, Placement(row, slot, layout.groups, tuple(_grid(p.grids) for p in layout.prompts)))
@@ -206,7 +210,23 @@ def _rows(vlm: Vlm, layout: Layout) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         mask[row, :length] = 1
         for key, values in prompt.token_types.items():
             types[key][row, : len(prompt)] = torch.tensor(values)
+            types[key][row, len(prompt) :] = vlm.family.caption_type
     return ids, mask, types
+
+
+def _captions_see(mask: Tensor, layout: Layout, *, left: bool) -> Tensor:
+    """Which pictures each token sees, for whole texts: a caption sees what its prompt's last token sees.
+
+    Args:
+        mask: of the prompts, as the processor padded them, ``(batch, prompt, ...)``.
+        left: whether it padded them on the left.
+    """
+    seen = mask.new_zeros(len(layout.prompts), layout.width, *mask.shape[2:])
+    for row, prompt in enumerate(layout.prompts):
+        own = mask[row, -len(prompt) :] if left else mask[row, : len(prompt)]
+        seen[row, : len(prompt)] = own
+        seen[row, len(prompt) : int(layout.lengths[row])] = own[-1]
+    return seen
 
 
 def _no_types(layout: Layout, shape: tuple[int, ...]) -> dict[str, Tensor]:

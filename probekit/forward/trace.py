@@ -29,7 +29,7 @@ from probekit.captures import (
     Logits,
     TokenStatistics,
 )
-from probekit.errors import ContractError
+from probekit.errors import ContractError, FamilyError
 from probekit.families import Prompter, Vlm
 from probekit.families.vision import check_counts, see
 from probekit.forward import rows as attention
@@ -50,6 +50,25 @@ ROW_TOKENS = 2048
 
 LIMB_TOKENS = 512
 """New tokens of one limb; siblings attend around each other, which costs more the more there are."""
+
+
+def require_attention(vlm: Vlm) -> None:
+    """Refuse attention captures of decoders in which some layers do not attend to the sequence.
+
+    Masses of such a layer do not exist, and leaving it out would shift the layers that detectors name.
+
+    Raises:
+        FamilyError: names the layers.
+    """
+    silent = [number for number, layer in enumerate(vlm.layers) if not hasattr(layer, "self_attn")]
+    if silent:
+        kind = "cross-attention" if vlm.family.cross_attention else "linear attention"
+        raise FamilyError(
+            f"decoder layers {', '.join(map(str, silent))} have {kind} and no attention rows over the text",
+            where=vlm.name,
+            hint="Attention masses and grids cannot be served (lookback, svar, dhcp, metatoken); hidden "
+            "states, token statistics, lens and similarity can. Choose other detectors.",
+        )
 
 
 class Tracer:
@@ -84,6 +103,8 @@ class Tracer:
         self.needs = Needs.of(captures, vlm.depth, logits=keep_tokens)
         self.computed = 0
         self.distinct = 0
+        if self.needs.attention:
+            require_attention(vlm)
         attention.register()
         vlm.decoder.set_attn_implementation(attention.KERNEL)
 

@@ -76,7 +76,7 @@ def eager_outputs(vlm, prompter, text):
     prompt = batch.prompts[0]
     ids = torch.tensor([list(prompt.ids) + list(text.continuation)])
     extra = {
-        key: torch.tensor([list(values) + [0] * len(text.continuation)])
+        key: torch.tensor([list(values) + [vlm.family.caption_type] * len(text.continuation)])
         for key, values in prompt.token_types.items()
     }
     before = vlm.decoder.config._attn_implementation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
@@ -10,13 +11,22 @@ ENDINGS = ("<pad>", "<s>", "</s>")
 MERGES = ("Ġ t", "Ġt h", "Ġth e", "Ġ a", "Ġ i", "Ġi s", "Y e", "Ye s", "N o", "Ġ Yes", "Ġ No")
 
 
-def byte_tokenizer(specials: tuple[str, ...], *, bos: bool = True, words: int = 320) -> Any:
+def byte_tokenizer(
+    specials: tuple[str, ...],
+    *,
+    bos: bool = True,
+    words: int = 320,
+    named: Mapping[str, str] | None = None,
+    written: bool = True,
+) -> Any:
     """A `PreTrainedTokenizerFast` over bytes with a few merges.
 
     Args:
         specials: further special tokens, after padding, beginning and end.
-        bos: whether encoding writes a beginning-of-sequence token.
+        bos: whether there is a beginning-of-sequence token.
         words: size of the vocabulary; unused words fill it up.
+        named: special tokens that processors look up as attributes, such as ``image_token``.
+        written: whether encoding writes the beginning-of-sequence token.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -31,7 +41,7 @@ def byte_tokenizer(specials: tuple[str, ...], *, bos: bool = True, words: int = 
     backend = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    if bos:
+    if bos and written:
         backend.post_processor = processors.TemplateProcessing(
             single="<s> $A", special_tokens=[("<s>", vocabulary["<s>"])]
         )
@@ -42,5 +52,6 @@ def byte_tokenizer(specials: tuple[str, ...], *, bos: bool = True, words: int = 
         eos_token="</s>",
         pad_token="<pad>",
         padding_side="left",
+        extra_special_tokens=dict(named or {}),
         clean_up_tokenization_spaces=False,
     )
