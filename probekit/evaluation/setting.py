@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from probekit.detectors import Detector, FeatureTable, Population, feature_table, population
 from probekit.errors import InputError
@@ -42,7 +41,7 @@ class Setting:
         seeds: int = 3,
         natural_share: float | None = None,
         where: str | None = None,
-    ) -> Self:
+    ) -> "Setting":
         """Find the labelled rows and draw the splits.
 
         Args:
@@ -67,12 +66,12 @@ class Setting:
         return cls(store, labels, everyone, splits, share)
 
     @classmethod
-    def load(cls, store: Path, labels: Path, seeds: int = 3, natural_share: float | None = None) -> Self:
+    def load(cls, store: Path, labels: Path, seeds: int = 3, natural_share: float | None = None) -> "Setting":
         """`of` the store and the labels in these places."""
         return cls.of(Store.open(store), LabelSet.load(labels), seeds, natural_share, str(labels))
 
     @classmethod
-    def of_run(cls, run: Path, seeds: int = 3) -> Self:
+    def of_run(cls, run: Path, seeds: int = 3) -> "Setting":
         """The setting of a run folder."""
         return cls.load(run / "store", run / "labels" / "labels.jsonl", seeds)
 
