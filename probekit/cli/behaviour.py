@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from probekit.cli import deflection, ghost
+from probekit.cli import deflection, ghost, tri_layer
 from probekit.cli.options import Draws, Out, Seed, cell, interval, show, table_of
 
 
@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     ghost.register(app)
     deflection.register(app)
+    tri_layer.register(app)
     app.command("selective")(selective)
     consistency = typer.Typer(no_args_is_help=True, help="Can a paper's printed numbers be true together?")
     consistency.command("ghost")(consistency_ghost)
