@@ -217,6 +217,52 @@ class PopeJob(_Job):
     )
 
 
+class TriLayerJob(_Job):
+    """The Tri-Layer study: answer under four conditions, trace once, diagnose, report.
+
+    Attributes:
+        model: what is examined.
+        out: folder of the study.
+        questions: JSON Lines of image, question and answer; the embedded model makes its own when absent.
+        images: folder of the questions' pictures; ``OUT/pictures`` for the embedded model's own.
+        references: objects of the pictures, by which conflict pictures are chosen: JSON Lines of image
+            and objects, or COCO instances. There is no conflict condition without them.
+        vocabulary: a vocabulary's name or file, by which objects are called.
+        anchors: refusal anchors, shipped sets or files; one for black, one for noise.
+        samples: only the first so many questions; of the embedded model's own, how many it makes.
+        max_new_tokens: longest answer.
+        batch: questions answered at once.
+        batch_tokens: tokens of one traced batch, which bounds memory.
+        shard_samples: samples traced together; the black picture is computed once for them.
+        logits: ``reduced`` keeps divergences and log-probabilities; ``factored`` also keeps the states
+            from which every distribution can be made again.
+        fraction: share of an answer's positions in VNS, those of highest divergence.
+        draws: bootstrap draws behind each interval.
+        seed: of noise pictures, conflict choices, the bootstrap and the embedded model's pictures.
+    """
+
+    model: ModelSpec
+    out: Path
+    questions: Path | None = None
+    images: Path | None = None
+    references: Path | None = None
+    vocabulary: str = "name-bench"
+    anchors: tuple[str, ...] = ("black-8", "noise-8")
+    samples: int | None = Field(None, ge=1)
+    max_new_tokens: int = Field(64, ge=1)
+    batch: int = Field(16, ge=1)
+    batch_tokens: int = Field(8192, ge=1)
+    shard_samples: int = Field(32, ge=1)
+    logits: Literal["reduced", "factored"] = "reduced"
+    fraction: float = Field(0.3, gt=0.0, le=1.0)
+    draws: int = Field(1000, ge=0)
+    seed: int = Field(0, ge=0)
+
+    irrelevant: ClassVar[frozenset[str]] = frozenset(
+        {"out", "images", "questions", "references", "batch", "batch_tokens", "draws"}
+    )
+
+
 class StudyJob(_Job):
     """A study of finished runs (folders analysis and train).
 
@@ -357,6 +403,7 @@ __all__ = [
     "ModelSpec",
     "PopeJob",
     "RunJob",
+    "TriLayerJob",
     "file_digest",
     "load",
     "make",

@@ -26,7 +26,19 @@ app = typer.Typer(
     "--out DIR` does the same with a model and photographs of your own.",
 )
 
-GROUPS = ("pipeline", "store", "probes", "report", "text", "judge", "pope", "behaviour", "organism")
+GROUPS = (
+    "pipeline",
+    "store",
+    "probes",
+    "report",
+    "text",
+    "judge",
+    "pope",
+    "tri_layer",
+    "behaviour",
+    "check",
+    "organism",
+)
 
 for _group in GROUPS:
     if find_spec(f"probekit.cli.{_group}") is not None:

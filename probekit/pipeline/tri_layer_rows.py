@@ -62,11 +62,11 @@ def _row(
         return vns(values, fraction=choices.fraction)
 
     def perception(condition: str) -> float:
-        other, full = (_anchors(scores, condition, shown) for shown in (condition, "full"))
+        other, full = (anchor_scores(scores, condition, shown) for shown in (condition, "full"))
         return lad(other, full, choices.lad) if other.size and other.size == full.size else math.nan
 
     def competition(condition: str, whose: str) -> float:
-        anchors = _anchors(scores, condition, condition)
+        anchors = anchor_scores(scores, condition, condition)
         response = scores.get(f"{'own' if whose == 'blind' else 'full'}@{condition}")
         return math.nan if response is None or not anchors.size else cs(float(response), anchors)
 
@@ -97,7 +97,7 @@ def _row(
     )
 
 
-def _anchors(scores: Mapping[str, float | None], which: str, shown: str) -> np.ndarray:
+def anchor_scores(scores: Mapping[str, float | None], which: str, shown: str) -> np.ndarray:
     """Scores of one set's anchors under one condition, in the set's order."""
     found: list[float] = []
     while (name := f"{which}.{len(found)}@{shown}") in scores:

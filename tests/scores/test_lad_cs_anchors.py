@@ -62,7 +62,10 @@ def test_shipped_anchors_load_and_their_digest_follows_the_sentences() -> None:
     assert not any("black" in anchor for anchor in noise.anchors)
     assert any("noise" in anchor for anchor in noise.anchors)
     assert black.digest != noise.digest
-    assert {path.stem for path in SHIPPED.glob("*.yaml")} == set(DEFAULT.values())
+    assert {path.stem for path in SHIPPED.glob("*.yaml")} == {*DEFAULT.values(), "black-8", "noise-8"}
+    for small, large in (("black-1", "black-8"), ("noise-1", "noise-8")):
+        assert set(load_anchors(small).anchors) < set(load_anchors(large).anchors)
+        assert len(load_anchors(large).anchors) == 8
 
 
 @pytest.mark.parametrize(
