@@ -9,7 +9,8 @@ from pathlib import Path
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import ModelSpec
-from probekit.pipeline.describe import batches, load_model
+from probekit.pipeline.describe import batches
+from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 
 
@@ -47,8 +48,27 @@ def answer(
         InputError: an image cannot be read (what is done stays), or the file belongs to another run.
     """
     asked = read_questions(questions)
-    header = out.with_suffix(".json")
     identity = digest([spec.digest(), sha256(questions), max_new_tokens])
+    return answer_all(LateModel(spec), asked, identity, root, out, max_new_tokens=max_new_tokens, batch=batch)
+
+
+def answer_all(
+    model: LateModel,
+    asked: Sequence[Json],
+    identity: str,
+    root: Path,
+    out: Path,
+    *,
+    max_new_tokens: int,
+    batch: int,
+) -> Path:
+    """Like `answer`, for questions at hand and a model that other work may share.
+
+    Args:
+        asked: as `read_questions` gives them.
+        identity: digest of what the answers depend on.
+    """
+    header = out.with_suffix(".json")
     if header.exists() and read_json(header).get("digest") != identity:
         raise InputError(
             "the answers are those of another run", where=str(out), hint="Give another file, or remove it."
@@ -57,13 +77,14 @@ def answer(
         done = {str(line["example_id"]) for line in lines.done}
         left = [line for line in asked if line["example_id"] not in done]
         if left:
-            write_json(header, {"digest": identity, "model": spec.name, "max_new_tokens": max_new_tokens})
-            _ask(spec, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
+            name = model.spec.name
+            write_json(header, {"digest": identity, "model": name, "max_new_tokens": max_new_tokens})
+            _ask(model, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
     return out
 
 
 def _ask(
-    spec: ModelSpec,
+    model: LateModel,
     left: Sequence[Json],
     root: Path,
     lines: JsonlAppender,
@@ -71,11 +92,11 @@ def _ask(
     batch: int,
     done: int,
 ) -> None:
-    from probekit.families import Prompter, PromptTemplate, open_image
+    from probekit.families import open_image
     from probekit.forward.generate import Generator, Question
 
-    vlm = load_model(spec)
-    generator = Generator(vlm, Prompter(vlm, PromptTemplate(spec.prompt)), max_new_tokens)
+    vlm, prompter = model.get()
+    generator = Generator(vlm, prompter, max_new_tokens)
     with progress("Answering", done + len(left), "questions", done) as advance:
         for group in batches(left, batch):
             answers = generator.run(

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from probekit.captures import Capture, Logits, TokenStatistics, parse_capture
+from probekit.captures import Capture, Logits, parse_capture
 from probekit.errors import InputError
 from probekit.files import read_jsonl
 from probekit.jobs import ExtractJob, file_digest
-from probekit.pipeline.describe import load_model
+from probekit.pipeline.tracing import (
+    LateModel,
+    head_arrays,
+    host_arrays,
+    make_header,
+    replay_agreement,
+    trace_texts,
+)
 from probekit.progress import progress
 
 if TYPE_CHECKING:
     from probekit.families import Prompter, Vlm
-    from probekit.forward.traced import Traced
     from probekit.pipeline.work import ShardWork
     from probekit.store import Header
 
-REPLAYED_TEXTS = 8
 LEAST_AGREEMENT = 0.98
 """SPEC 0.8.6 asks for 99.5 % of tokens; below this, template or preprocessing differ."""
-
-PACKAGES = ("vlm-probekit", "torch", "transformers", "nnsight", "h5py", "numpy")
 
 
 def extract(job: ExtractJob) -> Path:
@@ -39,7 +41,7 @@ def extract(job: ExtractJob) -> Path:
     """
     captures = [parse_capture(key) for key in job.captures]
     job_digest = job.digest(generations=file_digest(job.generations), rows=file_digest(job.rows))
-    model = _Model(job)
+    model = LateModel(job.model)
     for condition in dict.fromkeys(capture.condition for capture in captures):
         chosen = tuple(dict.fromkeys(c for c in captures if c.condition == condition))
         folder = job.out if condition == "full" else job.out / condition
@@ -47,26 +49,9 @@ def extract(job: ExtractJob) -> Path:
     return job.out
 
 
-class _Model:
-    """The model, loaded when something is left to do."""
-
-    def __init__(self, job: ExtractJob) -> None:
-        self.job = job
-        self._loaded: tuple[Vlm, Prompter] | None = None
-
-    def get(self) -> tuple[Vlm, Prompter]:
-        """The model and its prompter."""
-        from probekit.families import Prompter, PromptTemplate
-
-        if self._loaded is None:
-            vlm = load_model(self.job.model)
-            self._loaded = vlm, Prompter(vlm, PromptTemplate(self.job.model.prompt))
-        return self._loaded
-
-
 def _extract_pass(
     job: ExtractJob,
-    model: _Model,
+    model: LateModel,
     condition: str,
     captures: tuple[Capture, ...],
     folder: Path,
@@ -77,8 +62,6 @@ def _extract_pass(
     if _complete(folder, job_digest, captures, _examples(job.rows), job.shard_examples):
         return
     work = shards(job.generations, job.rows, job.images, job.shard_examples, with_images=condition == "full")
-    from probekit.forward.batches import run_all
-    from probekit.forward.plan import batches
     from probekit.forward.trace import Tracer
     from probekit.store import BackgroundWriter, StoreWriter
 
@@ -88,26 +71,17 @@ def _extract_pass(
     header = header_of(job, vlm, prompter, condition, job_digest, agreement)
     with StoreWriter.create(folder, header, captures) as writer:
         if any(isinstance(capture, Logits) and capture.form == "factored" for capture in captures):
-            writer.write_once("head", _head(vlm))
+            writer.write_once("head", head_arrays(vlm))
         todo = [shard for shard in work if shard.number not in writer.done]
         total = sum(len(shard.texts) for shard in work)
         done = total - sum(len(shard.texts) for shard in todo)
         label = "Tracing texts" if condition == "full" else f"Tracing texts ({condition})"
         with BackgroundWriter(writer) as out, progress(label, total, "texts", done) as advance:
             for shard in todo:
-                planned = batches(
-                    [text.image_key for text in shard.texts],
-                    [
-                        length - len(t.continuation)
-                        for length, t in zip(shard.lengths, shard.texts, strict=True)
-                    ],
-                    [len(text.continuation) for text in shard.texts],
-                    job.batch_tokens,
-                    sharing=tracer.sharing,
-                )
-                traced = run_all(tracer, shard.texts, planned, advance)
+                prompts = [n - len(t.continuation) for n, t in zip(shard.lengths, shard.texts, strict=True)]
+                traced = trace_texts(tracer, shard.texts, prompts, job.batch_tokens, advance)
                 table = shard.table(traced.prompt_tokens, traced.image_tokens)
-                out.submit(shard.number, table, _arrays(traced))
+                out.submit(shard.number, table, host_arrays(traced))
 
 
 def _examples(rows: Path) -> int:
@@ -125,11 +99,7 @@ def _complete(
 
 def _replay(job: ExtractJob, vlm: Vlm, prompter: Prompter, work: ShardWork) -> float:
     """Share of generated tokens that the teacher-forced pass gives back greedily (SPEC 0.8.6)."""
-    from probekit.forward.trace import Tracer
-
-    traced = Tracer(vlm, prompter, (TokenStatistics(),)).run(work.texts[:REPLAYED_TEXTS])
-    counts = traced.agreement or ()
-    share = sum(equal for equal, _ in counts) / max(sum(tokens for _, tokens in counts), 1)
+    share = replay_agreement(vlm, prompter, work.texts)
     if job.own_texts and share < LEAST_AGREEMENT:
         raise InputError(
             f"replaying the texts gives back {share:.1%} of their tokens, {LEAST_AGREEMENT:.0%} are needed",
@@ -144,56 +114,14 @@ def header_of(
     job: ExtractJob, vlm: Vlm, prompter: Prompter, condition: str, job_digest: str, agreement: float
 ) -> Header:
     """What a store of this job says about itself."""
-    from probekit.forward.rows import KERNEL
-    from probekit.store import Header
-
-    return Header(
+    return make_header(
+        vlm,
+        prompter,
         job_digest=job_digest,
-        model=vlm.name,
-        revision=vlm.revision,
-        family=vlm.family.name,
-        kernel=KERNEL,
-        dtype=str(vlm.dtype).removeprefix("torch."),
-        template_hash=prompter.template_hash,
-        versions={name: version(name) for name in PACKAGES},
-        replay_agreement=agreement,
-        depth=vlm.depth,
-        heads=vlm.heads,
-        width=vlm.width,
-        vocabulary=vlm.vocabulary,
+        agreement=agreement,
         shard_examples=job.shard_examples,
         extra={"condition": condition, "attention_dtype": job.attention_dtype},
     )
-
-
-def _head(vlm: Vlm) -> Mapping[str, Any]:
-    import numpy as np
-
-    head = vlm.family.head(vlm.model)
-    arrays = {"weight": _host(head.weight.detach())}
-    if getattr(head, "bias", None) is not None:
-        arrays["bias"] = _host(head.bias.detach())
-    if (scale := vlm.family.head_scale(vlm.config)) != 1.0:
-        arrays["scale"] = np.array([scale], dtype=np.float32)
-    if (cap := vlm.family.softcap(vlm.config)) is not None:
-        arrays["softcap"] = np.array([cap], dtype=np.float32)
-    return arrays
-
-
-def _arrays(traced: Traced) -> dict[Capture, Any]:
-    return {capture: _host(tensor) for capture, tensor in traced.arrays.items()}
-
-
-def _host(tensor: Any) -> Any:
-    """A tensor as the store takes it: numpy, bfloat16 as its bits."""
-    import torch
-
-    from probekit.store import Bfloat16
-
-    tensor = tensor.cpu().contiguous()
-    if tensor.dtype == torch.bfloat16:
-        return Bfloat16(tensor.view(torch.uint16).numpy())
-    return tensor.numpy()
 
 
 def captures_of(detectors: Sequence[str] | None) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def contents_so_far(store):
 def test_a_finished_store_is_not_touched_and_the_model_is_not_loaded(work, extract_job, monkeypatch):
     extract(extract_job(work))
     before = {f: f.stat().st_mtime_ns for f in (work / "store").rglob("*.h5")}
-    monkeypatch.setattr("probekit.pipeline.extract.load_model", lambda spec: pytest.fail("loaded"))
+    monkeypatch.setattr("probekit.pipeline.tracing.load_model", lambda spec: pytest.fail("loaded"))
     extract(extract_job(work))
     assert {f: f.stat().st_mtime_ns for f in (work / "store").rglob("*.h5")} == before
 
