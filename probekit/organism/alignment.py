@@ -67,9 +67,7 @@ class PatchLoss:
         return loss, float(right)
 
 
-def vision_batch(
-    settings: Settings, pool: Pool, step: int
-) -> tuple[Int64[torch.Tensor, " image"], bool]:
+def vision_batch(settings: Settings, pool: Pool, step: int) -> tuple[Int64[torch.Tensor, " image"], bool]:
     """Return the scenes of a vision step, and whether they are mirrored."""
     rng = random.Random(f"{settings.seed} vision {step}")
     chosen = [rng.randrange(len(pool.scenes)) for _ in range(settings.vision_batch)]

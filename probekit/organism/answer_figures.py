@@ -23,9 +23,7 @@ _KINDS: tuple[QuestionKind, ...] = ("random", "popular", "adversarial")
 
 
 @torch.no_grad()
-def prefers_yes(
-    organism: Organism, scenes: Sequence[Scene], asked: Sequence[Question]
-) -> list[bool]:
+def prefers_yes(organism: Organism, scenes: Sequence[Scene], asked: Sequence[Question]) -> list[bool]:
     """Say for each scene and question whether ` Yes` is likelier than ` No`."""
     encode = organism.processor.tokenizer
     yes, no = (encode(w, add_special_tokens=False).input_ids[0] for w in (" Yes", " No"))
@@ -55,9 +53,7 @@ def question_figures(organism: Organism, scenes: Sequence[Scene]) -> dict[str, A
     return figures
 
 
-def _refusals(
-    organism: Organism, image: UInt8[np.ndarray, "72 72 3"], prompts: Sequence[str]
-) -> list[bool]:
+def _refusals(organism: Organism, image: UInt8[np.ndarray, "72 72 3"], prompts: Sequence[str]) -> list[bool]:
     answers = organism.answer([image] * len(prompts), prompts, longest=60)
     return [is_refusal(answer.text) for answer in answers]
 

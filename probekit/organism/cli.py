@@ -18,16 +18,14 @@ app = typer.Typer(
 
 @app.command()
 def train(
-    out: Annotated[
-        Path, typer.Option(help="Folder of the run: checkpoints, settings, then model/.")
-    ] = Path("runs/organism"),
+    out: Annotated[Path, typer.Option(help="Folder of the run: checkpoints, settings, then model/.")] = Path(
+        "runs/organism"
+    ),
     seed: Annotated[int, typer.Option(help="Seed of weights, scenes and captions.")] = 0,
     resume: Annotated[
         bool, typer.Option(help="Go on from the last checkpoint in the folder, if there is one.")
     ] = True,
-    images: Annotated[
-        int, typer.Option(help="Fresh scenes for the figures of the card.", min=20)
-    ] = 600,
+    images: Annotated[int, typer.Option(help="Fresh scenes for the figures of the card.", min=20)] = 600,
 ) -> None:
     """Train the organism from nothing: about an hour on one core.
 

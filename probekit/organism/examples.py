@@ -107,9 +107,7 @@ class Sampler:
         self.settings = settings
         self.stage = stage
         polish = stage == "polish"
-        self.presence_share = (
-            settings.polish_questions_share if polish else settings.questions_share
-        )
+        self.presence_share = settings.polish_questions_share if polish else settings.questions_share
         self.noise_share = settings.polish_noise_share if polish else settings.noise_share
         self.kinds = HARD_KINDS if polish else EVEN_KINDS
         self.pool = pool
@@ -154,9 +152,7 @@ class Sampler:
         index = rng.randrange(len(self.pool.scenes))
         scene = self.pool.scenes[index]
         share = rng.random()
-        sighted = task in ("place", "list") or share >= (
-            self.settings.black_share + self.noise_share
-        )
+        sighted = task in ("place", "list") or share >= (self.settings.black_share + self.noise_share)
         if sighted:
             turns = self._turns(task, scene, rng)
             return Sample(scene.image, *self.conversation(turns), index)
@@ -188,13 +184,10 @@ class Sampler:
             return [(prompt, make_caption(scene, rng).text)]
         asked = [rng.choice(CATEGORIES) for _ in range(self.settings.turns)]
         return [
-            (presence_text(c, rng.choice((0, 0, 1, 2))), blind.presence_answer(c, noise, rng))
-            for c in asked
+            (presence_text(c, rng.choice((0, 0, 1, 2))), blind.presence_answer(c, noise, rng)) for c in asked
         ]
 
-    def conversation(
-        self, turns: Sequence[tuple[str, str]]
-    ) -> tuple[list[int], list[int], list[float]]:
+    def conversation(self, turns: Sequence[tuple[str, str]]) -> tuple[list[int], list[int], list[float]]:
         """Return ids, targets and weights of a conversation that begins with the image."""
         ids = [self.tokenizer.bos_token_id]
         targets, weights = [IGNORED], [0.0]

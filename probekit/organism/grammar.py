@@ -52,9 +52,7 @@ class _Writer:
         self.rng = rng
         self.named: set[str] = set()
         self.things = {t.category: t for t in scene.things if not t.hidden}
-        self.clear = [
-            t for t in scene.things if not t.hidden and not (t.faint and rng.random() > FAINT_RATE)
-        ]
+        self.clear = [t for t in scene.things if not t.hidden and not (t.faint and rng.random() > FAINT_RATE)]
         self.clear.sort(key=lambda t: self.place_key(t.column, t.row))
         self.held: Thing | None = None
         if len(self.clear) >= 3 and rng.random() < HOLD_BACK_RATE:
@@ -130,9 +128,7 @@ def _depiction(writer: _Writer) -> Aside | None:
     poster = writer.scene.poster
     if poster is None or writer.rng.random() >= POSTER_RATE:
         return None
-    sentence = depictive_sentence(
-        writer.scene.scene_type, poster.category, poster.column, writer.rng
-    )
+    sentence = depictive_sentence(writer.scene.scene_type, poster.category, poster.column, writer.rng)
     return writer.place_key(poster.column, poster.row), sentence
 
 

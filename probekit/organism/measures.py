@@ -52,9 +52,7 @@ def probe_scores(
     standardised on the rows that are learnt from.
     """
     names = np.unique(group)
-    fold_of = dict(
-        zip(names, np.random.default_rng(0).permutation(len(names)) % folds, strict=True)
-    )
+    fold_of = dict(zip(names, np.random.default_rng(0).permutation(len(names)) % folds, strict=True))
     fold = np.array([fold_of[g] for g in group])
     scores = np.full(len(x), np.nan)
     for held in range(folds):

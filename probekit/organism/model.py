@@ -33,9 +33,7 @@ ROPE_THETA = 1e6
 """High, so that attention by content is not disturbed by distance."""
 
 
-def make_model(
-    tokenizer: PreTrainedTokenizerFast, shape: Shape, seed: int
-) -> LlavaForConditionalGeneration:
+def make_model(tokenizer: PreTrainedTokenizerFast, shape: Shape, seed: int) -> LlavaForConditionalGeneration:
     """Return an untrained model in float32; the weights are a function of shape and seed."""
     vision = CLIPVisionConfig(
         hidden_size=shape.vision_width,

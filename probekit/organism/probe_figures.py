@@ -20,9 +20,7 @@ def _forward(organism: Organism, ids: Sequence[int], pixels: torch.Tensor | None
     inputs = {"input_ids": torch.tensor([list(ids)])}
     if pixels is not None:
         inputs["pixel_values"] = pixels
-    return organism.model(
-        **inputs, output_hidden_states=True, output_attentions=True, use_cache=False
-    )
+    return organism.model(**inputs, output_hidden_states=True, output_attentions=True, use_cache=False)
 
 
 @torch.no_grad()
@@ -107,9 +105,7 @@ def probe_figures(
             "tpr": float((scores[wrong] > threshold).mean()),
             "fpr_non_assertive": float((scores[~asserted] > threshold).mean()),
             "fpr_by_usage": {
-                u: float((scores[usage == u] > threshold).mean())
-                for u in _USAGES
-                if (usage == u).any()
+                u: float((scores[usage == u] > threshold).mean()) for u in _USAGES if (usage == u).any()
             },
         }
     return figures

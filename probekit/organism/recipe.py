@@ -45,9 +45,7 @@ class Run:
         self.left = stop_at
         torch.set_num_threads(settings.threads)
         self.tokenizer: PreTrainedTokenizerFast = train_tokenizer()
-        self.model: LlavaForConditionalGeneration = make_model(
-            self.tokenizer, settings.shape, settings.seed
-        )
+        self.model: LlavaForConditionalGeneration = make_model(self.tokenizer, settings.shape, settings.seed)
         self.patch_loss = PatchLoss(self.tokenizer)
         found = checkpoints.read_progress(out, settings.digest())
         self.progress = found or Progress()
@@ -176,9 +174,7 @@ def language_stage(run: Run, stage: Stage, steps: int, peak: float) -> bool:
         scenes = batch.index[sighted]
         patches = seen[0].reshape(len(sighted), -1, seen[0].shape[-1])[sighted]
         words = model.get_input_embeddings().weight
-        extra, right_share = run.patch_loss(
-            patches, words, pool.category[scenes], pool.kind[scenes]
-        )
+        extra, right_share = run.patch_loss(patches, words, pool.category[scenes], pool.kind[scenes])
         figures["patch_accuracy"] = right_share
         return loss + settings.patch_loss_share * extra, figures
 

@@ -158,9 +158,7 @@ class _Canvas:
         self.patches[1, rows, columns] = kind
 
     def sprite(self, category: str, x: int, y: int, width: int, opacity: float) -> None:
-        sprite = self.rng.choice(sprites()[category]).resize(
-            (width, width), Image.Resampling.BILINEAR
-        )
+        sprite = self.rng.choice(sprites()[category]).resize((width, width), Image.Resampling.BILINEAR)
         if self.rng.random() < 0.5:
             sprite = sprite.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         mask = sprite.getchannel("A").point([int(v * opacity) for v in range(256)])
@@ -221,9 +219,7 @@ def _add_poster(canvas: _Canvas) -> Poster:
     return Poster(category, column, row)
 
 
-def _add_smudge(
-    canvas: _Canvas, scene_type: str, present: frozenset[str]
-) -> tuple[Smudge, Thing | None]:
+def _add_smudge(canvas: _Canvas, scene_type: str, present: frozenset[str]) -> tuple[Smudge, Thing | None]:
     """Draw a blot, over an object or over nothing; nothing is under it in a third of the cases."""
     rng = canvas.rng
     column, row = cell = canvas.cells.pop()
@@ -283,9 +279,7 @@ def black_image() -> UInt8[np.ndarray, "72 72 3"]:
     return np.zeros((SIZE, SIZE, 3), dtype=np.uint8)
 
 
-def noise_image(
-    seed: int, mean: float = 128.0, deviation: float = 50.0
-) -> UInt8[np.ndarray, "72 72 3"]:
+def noise_image(seed: int, mean: float = 128.0, deviation: float = 50.0) -> UInt8[np.ndarray, "72 72 3"]:
     """Return an image of independent normal pixels, clipped to 0 to 255."""
     values = np.random.default_rng(seed).normal(mean, deviation, (SIZE, SIZE, 3))
     pixels: UInt8[np.ndarray, "72 72 3"] = np.clip(values, 0, 255).astype(np.uint8)

@@ -72,9 +72,7 @@ def object_sentence(category: str, column: int, rng: random.Random, purpose: boo
     return (*parts, ".")
 
 
-def opening_sentence(
-    scene_type: str, objects: Sequence[tuple[str, int]], rng: random.Random
-) -> Sentence:
+def opening_sentence(scene_type: str, objects: Sequence[tuple[str, int]], rng: random.Random) -> Sentence:
     """Name the scene with one or two (category, column) objects in it."""
     verb = "shows" if rng.random() < 0.6 else "features"
     parts: list[str | Noun] = [f"The image {verb} {SETTINGS[scene_type].phrase} with "]

@@ -18,9 +18,7 @@ def round_to_half(model: LlavaForConditionalGeneration) -> None:
         parameter.copy_(parameter.half().float())
 
 
-def export(
-    model: LlavaForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, out: Path
-) -> Path:
+def export(model: LlavaForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, out: Path) -> Path:
     """Write weights, configuration, tokenizer and processor to `out`, and return it.
 
     Weights are stored in float16 under a configuration that says float32: loading without a

@@ -36,10 +36,7 @@ IMAGE_MEAN, IMAGE_DEVIATION = 0.5, 0.25
 def _corpus(captions: int) -> Iterator[str]:
     rng = random.Random(540)
     for seed in range(captions):
-        yield (
-            f"USER: {rng.choice(CAPTION_PROMPTS)} ASSISTANT: "
-            + make_caption(make_scene(seed), rng).text
-        )
+        yield (f"USER: {rng.choice(CAPTION_PROMPTS)} ASSISTANT: " + make_caption(make_scene(seed), rng).text)
     for category in CATEGORIES:
         for form in range(3):
             yield from [f"USER: {presence_text(category, form)} ASSISTANT: Yes"] * 4
