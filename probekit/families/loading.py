@@ -100,6 +100,19 @@ class Vlm:
         pad = self.tokenizer.pad_token_id
         return int(pad if pad is not None else self.tokenizer.eos_token_id or 0)
 
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether texts over one picture may share its computation.
+
+        A tree's mask lets every node see all its ancestors, so a decoder with sliding windows is left
+        to the plain path.
+        """
+        text = self.config.get_text_config()
+        kinds = getattr(text, "layer_types", None)
+        window = getattr(text, "sliding_window", None)
+        slides = window is not None if kinds is None else "sliding_attention" in kinds
+        return self.family.shares_prefixes and not slides
+
     def path_of(self, module: nn.Module) -> str:
         """Dotted path of a submodule of the model."""
         for path, found in self.model.named_modules():

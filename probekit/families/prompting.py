@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,10 @@ class EncodedPrompt:
 
 @dataclass(frozen=True)
 class PromptBatch:
-    """Prompts of one batch and the vision inputs that belong to them, in the same order."""
+    """Prompts of one batch and the vision inputs that belong to them, in the same order.
+
+    A vision input with an entry a token (``cross_attention_mask``) is padded on the left.
+    """
 
     prompts: tuple[EncodedPrompt, ...]
     vision: Mapping[str, torch.Tensor]
@@ -118,7 +121,8 @@ class Prompter:
             return before + question + after, before + question
         content = [{"type": "image"}] * images + [{"type": "text", "text": question}]
         message = [{"role": "user", "content": content}]
-        render = self.vlm.processor.apply_chat_template
+        own = getattr(self.vlm.processor, "chat_template", None) is not None
+        render = (self.vlm.processor if own else self.vlm.tokenizer).apply_chat_template
         return (
             render(message, add_generation_prompt=True, tokenize=False),
             render(message, add_generation_prompt=False, tokenize=False),
@@ -150,6 +154,7 @@ class Prompter:
         )
         ids, mask = inputs.pop("input_ids"), inputs.pop("attention_mask")
         inputs.pop("labels", None)
+        _align_reader(inputs)
         alike = [key for key in inputs if inputs[key].shape == ids.shape and not key.startswith("qformer")]
         per_token = {key: inputs.pop(key) for key in alike}
         prompts = []
@@ -166,6 +171,10 @@ class Prompter:
             prompts.append(
                 EncodedPrompt(tuple(tokens), groups, grids, {k: tuple(v) for k, v in types.items()})
             )
+        if "cross_attention_mask" in inputs:
+            seen = inputs["cross_attention_mask"]
+            own = [seen[row][mask[row].bool()][-len(prompt) :] for row, prompt in enumerate(prompts)]
+            inputs["cross_attention_mask"] = _padded_left(own)
         return PromptBatch(tuple(prompts), dict(inputs))
 
     def encode_shared(
@@ -198,7 +207,12 @@ class Prompter:
         for number, key in enumerate(keys):
             leader = batch.prompts[order[key]]
             alike = questions[number] == questions[first[key]]
-            prompts.append(leader if alike else self._spliced(questions[number], leader))
+            if alike:
+                prompts.append(leader)
+                continue
+            place = first[key]
+            spliced = self._spliced(questions[number], questions[place], leader)
+            prompts.append(spliced or self.encode([questions[number]], [opened[order[key]]]).prompts[0])
         return SharedBatch(tuple(prompts), batch.vision, len(leaders), tuple(order[key] for key in keys))
 
     def continuation(self, question: str, text: str) -> tuple[int, ...]:
@@ -233,27 +247,51 @@ class Prompter:
         """Text of generated ids, as generation itself decodes them."""
         return TextDecoder(self.vlm.tokenizer).decode(ids)
 
-    def _spliced(self, question: str, leader: EncodedPrompt) -> EncodedPrompt:
-        """Another question about the leader's picture, its image tokens taken over."""
-        full, headless = self.text(question, len(leader.grids))
+    def _spliced(self, question: str, asked: str, leader: EncodedPrompt) -> EncodedPrompt | None:
+        """Another question about the leader's picture, what its placeholder became taken over.
+
+        ``None`` where the two prompts are not the leader's tokens around one placeholder, for example
+        because text next to the picture is tokenised together with what the placeholder becomes.
+
+        Args:
+            question: to be encoded.
+            asked: the leader's question.
+            leader: its prompt, as the processor encoded it.
+        """
+        tokens, groups_of = self._tokenized(question, len(leader.grids))
+        if not leader.grids:
+            return EncodedPrompt(
+                tuple(tokens), groups_of(tokens), (), _first(leader.token_types, len(tokens))
+            )
+        own, _ = self._tokenized(asked, len(leader.grids))
+        mark = self.vlm.tokenizer.convert_tokens_to_ids(self._image_token)
+        if own.count(mark) != 1 or tokens.count(mark) != 1:
+            return None
+        start, after = own.index(mark), len(own) - own.index(mark) - 1
+        stop = len(leader.ids) - after
+        if own[:start] != list(leader.ids[:start]) or own[start + 1 :] != list(leader.ids[stop:]):
+            return None
+        place = tokens.index(mark)
+        before, behind = tokens[:place], tokens[place + 1 :]
+        spliced = [*before, *leader.ids[start:stop], *behind]
+        types = {
+            key: (values[-1],) * len(before) + values[start:stop] + (values[-1],) * len(behind)
+            for key, values in leader.token_types.items()
+        }
+        return EncodedPrompt(tuple(spliced), groups_of(spliced), leader.grids, types)
+
+    def _tokenized(
+        self, question: str, images: int
+    ) -> tuple[list[int], Callable[[Sequence[int]], Int[np.ndarray, " m"]]]:
+        """Token ids with the placeholder as it is, and what gives the key groups once it is expanded."""
+        full, headless = self.text(question, images)
         bos = self.vlm.tokenizer.bos_token
         special = not (bos is not None and full.startswith(bos))
-        tokens = self.vlm.tokenizer(full, add_special_tokens=special)["input_ids"]
+        tokens = list(self.vlm.tokenizer(full, add_special_tokens=special)["input_ids"])
         while len(tokens) > 1 and tokens[0] == tokens[1] == self.vlm.tokenizer.bos_token_id:
             tokens = tokens[1:]
-        image = self.vlm.image_token_id
-        run = [place for place, word in enumerate(leader.ids) if word == image]
-        mark = [place for place, word in enumerate(tokens) if word == image]
-        if run and len(mark) != 1:
-            raise FamilyError("a prompt with one picture has not one placeholder", where=self.vlm.name)
-        if run:
-            tokens = tokens[: mark[0]] + list(leader.ids[run[0] : run[-1] + 1]) + tokens[mark[0] + 1 :]
-        groups = self._groups(tokens, self._header(full, headless, special=special))
-        types: dict[str, tuple[int, ...]] = {}
-        for key, values in leader.token_types.items():
-            marked = values[run[0]] if run else 0
-            types[key] = tuple(marked if word == image else 0 for word in tokens)
-        return EncodedPrompt(tuple(tokens), groups, leader.grids, types)
+        header = self._header(full, headless, special=special)
+        return tokens, lambda expanded: self._groups(expanded, header)
 
     def _header(self, full: str, headless: str, *, special: bool) -> int:
         """Tokens of the assistant header: those after the longest common prefix of the two texts."""
@@ -295,3 +333,28 @@ class Prompter:
         if images > 1:
             return (None,) * images
         return (self.vlm.family.grid(self.vlm.config, inputs, first, tokens),)
+
+
+def _align_reader(inputs: MutableMapping[str, torch.Tensor]) -> None:
+    """Pad a Q-Former's own reading of the question on the right.
+
+    Its positions are counted from the first column, so padding on the left, which the processor takes
+    over from the decoder's tokenizer, would change what it reads.
+    """
+    mask = inputs.get("qformer_attention_mask")
+    if mask is None:
+        return
+    order = (mask == 0).long().argsort(dim=-1, stable=True)
+    for key in ("qformer_input_ids", "qformer_attention_mask"):
+        inputs[key] = inputs[key].gather(-1, order)
+
+
+def _padded_left(rows: Sequence[torch.Tensor]) -> torch.Tensor:
+    padded = rows[0].new_zeros(len(rows), max(map(len, rows)), *rows[0].shape[1:])
+    for number, row in enumerate(rows):
+        padded[number, -len(row) :] = row
+    return padded
+
+
+def _first(types: Mapping[str, tuple[int, ...]], length: int) -> dict[str, tuple[int, ...]]:
+    return {key: values[:1] * length for key, values in types.items()}

@@ -45,8 +45,11 @@ class Vision:
                 raise FamilyError("this architecture takes pictures only as the processor made them")
             return dict(self.inputs)
         outputs = type(self.outputs)(**dict(self.outputs.items()))
-        chosen = [self.features[number] for number in pictures]
-        outputs.pooler_output = torch.stack(chosen) if isinstance(outputs.pooler_output, Tensor) else chosen
+        chosen: Any = [self.features[number] for number in pictures]
+        if isinstance(outputs.pooler_output, Tensor):
+            alike = len({len(feature) for feature in chosen}) == 1
+            chosen = torch.stack(chosen) if alike else torch.cat(chosen)[None]
+        outputs.pooler_output = chosen
         return self.positions(pictures) | {"mm_encoder_outputs": {"image": outputs}}
 
     def positions(self, pictures: Sequence[int]) -> dict[str, Tensor]:
@@ -65,12 +68,14 @@ NO_VISION = Vision({}, None, None)
 """Of a pass without pictures."""
 
 
-def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int) -> Vision:
+def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int, tokens: Sequence[int] | None = None) -> Vision:
     """Run the vision tower once over a batch's pictures.
 
     Args:
         inputs: vision inputs as the processor made them.
         pictures: how many pictures they hold.
+        tokens: how many tokens each takes up in its prompt; where the tower returns tiles of all
+            pictures in one piece, they are told apart by this.
     """
     placed = {
         key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
@@ -83,7 +88,7 @@ def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int) -> Vision:
     if "mm_encoder_outputs" not in parameters or (pixels is not None and pixels.default is pixels.empty):
         return Vision(placed, None, None)
     outputs = image_features(vlm, placed)
-    features = _by_picture(outputs.pooler_output, pictures)
+    features = _by_picture(outputs.pooler_output, pictures, tokens)
     return Vision(placed, features, None if features is None else outputs)
 
 
@@ -97,12 +102,15 @@ def image_features(vlm: Vlm, inputs: Mapping[str, Tensor]) -> Any:
     )
 
 
-def _by_picture(pooled: Any, pictures: int) -> tuple[Tensor, ...] | None:
+def _by_picture(pooled: Any, pictures: int, tokens: Sequence[int] | None) -> tuple[Tensor, ...] | None:
     """One ``(tokens, D)`` a picture; ``None`` when the tower's output does not say which is whose."""
     if isinstance(pooled, list | tuple) and len(pooled) == pictures:
         return tuple(piece.reshape(-1, piece.shape[-1]) for piece in pooled)
     if isinstance(pooled, Tensor) and pooled.dim() == 3 and len(pooled) == pictures:
         return tuple(pooled)
+    if isinstance(pooled, Tensor) and tokens is not None:
+        flat = pooled.reshape(-1, pooled.shape[-1])
+        return tuple(flat.split(list(tokens))) if sum(tokens) == len(flat) else None
     return None
 
 

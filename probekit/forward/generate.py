@@ -59,7 +59,7 @@ class Generator:
         """Answer one batch of questions; all have a picture, or none has."""
         images = [[] if q.image is None else [q.image()] for q in questions]
         batch = self.prompter.encode([q.question for q in questions], images)
-        inputs = self._inputs(batch)
+        inputs = left_padded(self.vlm, batch)
         width = inputs["input_ids"].shape[1]
         output = self.vlm.model.generate(
             **inputs,
@@ -88,16 +88,18 @@ class Generator:
             end = self.vlm.tokenizer.eos_token_id
         return frozenset(end if isinstance(end, list) else [end])
 
-    def _inputs(self, batch: PromptBatch) -> dict[str, torch.Tensor]:
-        device, dtype = self.vlm.device, self.vlm.dtype
-        shape = (len(batch.prompts), max(map(len, batch.prompts)))
-        ids, mask = torch.full(shape, self.vlm.pad_token_id), torch.zeros(shape, dtype=torch.long)
-        types = {key: torch.zeros(shape, dtype=torch.long) for key in batch.prompts[0].token_types}
-        for row, prompt in enumerate(batch.prompts):
-            ids[row, -len(prompt) :] = torch.tensor(prompt.ids)
-            mask[row, -len(prompt) :] = 1
-            for key, values in prompt.token_types.items():
-                types[key][row, -len(prompt) :] = torch.tensor(values)
-        inputs = {"input_ids": ids, "attention_mask": mask, **types}
-        vision = {k: v.to(dtype) if v.is_floating_point() else v for k, v in batch.vision.items()}
-        return {key: value.to(device) for key, value in (inputs | vision).items()}
+
+def left_padded(vlm: Vlm, batch: PromptBatch) -> dict[str, torch.Tensor]:
+    """What the model is given to answer prompts: padded on the left, pictures as the processor made them."""
+    device, dtype = vlm.device, vlm.dtype
+    shape = (len(batch.prompts), max(map(len, batch.prompts)))
+    ids, mask = torch.full(shape, vlm.pad_token_id), torch.zeros(shape, dtype=torch.long)
+    types = {key: torch.zeros(shape, dtype=torch.long) for key in batch.prompts[0].token_types}
+    for row, prompt in enumerate(batch.prompts):
+        ids[row, -len(prompt) :] = torch.tensor(prompt.ids)
+        mask[row, -len(prompt) :] = 1
+        for key, values in prompt.token_types.items():
+            types[key][row, -len(prompt) :] = torch.tensor(values)
+    inputs = {"input_ids": ids, "attention_mask": mask, **types}
+    vision = {k: v.to(dtype) if v.is_floating_point() else v for k, v in batch.vision.items()}
+    return {key: value.to(device) for key, value in (inputs | vision).items()}

@@ -77,9 +77,7 @@ def padded(vlm: Vlm, layout: Layout, vision: Vision, pictures: Sequence[int]) ->
         arguments["position_ids"] = positions.to(vlm.device)
     arguments |= vision.take(pictures)
     if vlm.family.cross_attention and "cross_attention_mask" in arguments:
-        left = vlm.tokenizer.padding_side == "left"
-        seen = _captions_see(arguments["cross_attention_mask"], layout, left=left)
-        arguments["cross_attention_mask"] = seen
+        arguments["cross_attention_mask"] = _captions_see(arguments["cross_attention_mask"], layout)
     slot = np.where(layout.groups == PADDING, PADDING, np.arange(layout.width))
     row = np.arange(len(layout.prompts))
     return Call(arguments, Placement(row, slot, layout.groups, tuple(_grid(p.grids) for p in layout.prompts)))
@@ -214,16 +212,15 @@ def _rows(vlm: Vlm, layout: Layout) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
     return ids, mask, types
 
 
-def _captions_see(mask: Tensor, layout: Layout, *, left: bool) -> Tensor:
+def _captions_see(mask: Tensor, layout: Layout) -> Tensor:
     """Which pictures each token sees, for whole texts: a caption sees what its prompt's last token sees.
 
     Args:
-        mask: of the prompts, as the processor padded them, ``(batch, prompt, ...)``.
-        left: whether it padded them on the left.
+        mask: of the prompts, padded on the left, ``(batch, prompt, ...)``.
     """
     seen = mask.new_zeros(len(layout.prompts), layout.width, *mask.shape[2:])
     for row, prompt in enumerate(layout.prompts):
-        own = mask[row, -len(prompt) :] if left else mask[row, : len(prompt)]
+        own = mask[row, -len(prompt) :]
         seen[row, : len(prompt)] = own
         seen[row, len(prompt) : int(layout.lengths[row])] = own[-1]
     return seen

@@ -52,6 +52,11 @@ LIMB_TOKENS = 512
 """New tokens of one limb; siblings attend around each other, which costs more the more there are."""
 
 
+def silent_layers(vlm: Vlm) -> list[int]:
+    """Decoder layers that have no attention over the text."""
+    return [number for number, layer in enumerate(vlm.layers) if not hasattr(layer, "self_attn")]
+
+
 def require_attention(vlm: Vlm) -> None:
     """Refuse attention captures of decoders in which some layers do not attend to the sequence.
 
@@ -60,8 +65,7 @@ def require_attention(vlm: Vlm) -> None:
     Raises:
         FamilyError: names the layers.
     """
-    silent = [number for number, layer in enumerate(vlm.layers) if not hasattr(layer, "self_attn")]
-    if silent:
+    if silent := silent_layers(vlm):
         kind = "cross-attention" if vlm.family.cross_attention else "linear attention"
         raise FamilyError(
             f"decoder layers {', '.join(map(str, silent))} have {kind} and no attention rows over the text",
@@ -98,7 +102,7 @@ class Tracer:
         self.vlm = vlm
         self.prompter = prompter
         self.captures = tuple(captures)
-        self.sharing = vlm.family.shares_prefixes if sharing is None else sharing
+        self.sharing = vlm.shares_prefixes if sharing is None else sharing
         self.keep_tokens = keep_tokens
         self.needs = Needs.of(captures, vlm.depth, logits=keep_tokens)
         self.computed = 0
@@ -133,7 +137,9 @@ class Tracer:
             share=self.sharing,
         )
         layout = Layout(shared.prompts, tuple(texts), self.needs.window, self.needs.own_rows)
-        vision = see(self.vlm, shared.vision, shared.pictures)
+        tokens = dict(zip(shared.picture, (p.image_tokens for p in shared.prompts), strict=True))
+        sizes = [tokens[picture] for picture in range(shared.pictures)]
+        vision = see(self.vlm, shared.vision, shared.pictures, sizes)
         if vision.counts is not None:
             check_counts(
                 [text.example_id for text in texts],

@@ -59,6 +59,9 @@ def make(family: str, folder: Path, size: Size | None = None) -> Path:
     Raises:
         InputError: there is no maker for that family.
     """
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
     size = size or Size()
     if family not in TINY:
         raise InputError(f"no tiny member of {family!r}", hint=f"Known: {', '.join(TINY)}.")

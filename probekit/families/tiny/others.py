@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from probekit.families.tiny.parts import USER_ASSISTANT, square, template, text, tower
 from probekit.families.tiny.size import Size
 from probekit.families.tiny.tokenizer import byte_tokenizer
@@ -46,7 +48,11 @@ def instructblip(size: Size) -> tuple[Any, Any]:
         qformer_tokenizer=reader,
         num_query_tokens=queries,
     )
-    processor.chat_template = None
+    tokenizer.chat_template = (
+        "{% for m in messages %}{% for c in m['content'] %}"
+        "{{ '' if c['type'] == 'image' else c['text'] }}{% endfor %}{% endfor %}"
+        "{{ ' Answer:' if add_generation_prompt else '' }}"
+    )
     return InstructBlipForConditionalGeneration(config), processor
 
 
@@ -89,4 +95,8 @@ def mllama(size: Size) -> tuple[Any, Any]:
         tokenizer=tokenizer,
         chat_template=template(USER_ASSISTANT, "<|image|>"),
     )
-    return MllamaForConditionalGeneration(config), processor
+    model = MllamaForConditionalGeneration(config)
+    for name, weight in model.named_parameters():
+        if "gate" in name and "gate_proj" not in name:
+            torch.nn.init.constant_(weight, 0.5)  # closed at first, so that no picture would matter
+    return model, processor

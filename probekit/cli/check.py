@@ -1,0 +1,135 @@
+"""``probekit check``: the contracts a model must keep, on its own device and dtype."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from probekit.cli.model import (
+    Device,
+    Dtype,
+    Offline,
+    Prompt,
+    Quantization,
+    RemoteCode,
+    Revision,
+    model_spec,
+)
+from probekit.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from probekit.families import Prompter, Vlm
+    from probekit.forward.check import Report
+
+
+def check(
+    model: Annotated[str | None, typer.Argument(help="A folder, a name on the hub, or 'organism'.")] = None,
+    tiny: Annotated[
+        str | None, typer.Option(help="Check a small random member of this family instead, or all of them.")
+    ] = None,
+    revision: Revision = None,
+    dtype: Dtype = "auto",
+    device: Device = "auto",
+    quantization: Quantization = None,
+    prompt: Prompt = None,
+    trust_remote_code: RemoteCode = False,
+    offline: Offline = False,
+    out: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Compare a model's states, logits and attention with Hugging Face's own eager ones, and its spans
+    with its vision tower; pad it, batch it, share prefixes, replay a generation, hide the picture.
+
+    Exits with 1 when a contract is broken. The report of a model is kept in the user's cache.
+    """
+    if (model is None) == (tiny is None):
+        raise InputError("name a model, or a family with --tiny", hint="For example: probekit check organism")
+    if tiny is not None:
+        reports = _tiny(tiny)
+    else:
+        from probekit.jobs import ModelSpec, make
+        from probekit.pipeline.tracing import LateModel
+
+        values = model_spec(
+            str(model), revision, dtype, device, quantization, prompt, trust_remote_code, offline
+        )
+        report = _check(*LateModel(make(ModelSpec, **values)).get())
+        report.remember()
+        reports = [report]
+    _tell(reports, out, json=json)
+    if not all(report.passed for report in reports):
+        raise typer.Exit(1)
+
+
+def _tiny(name: str) -> list[Report]:
+    import tempfile
+
+    from probekit.families import Prompter, load
+    from probekit.families.tiny import TINY, make
+
+    names = tuple(TINY) if name == "all" else (name,)
+    reports = []
+    for family in names:
+        with tempfile.TemporaryDirectory() as folder:
+            vlm = load(str(make(family, Path(folder) / family)), dtype="float32", device="cpu")
+            reports.append(_check(vlm, Prompter(vlm), name=f"tiny {family}"))
+    return reports
+
+
+def _check(vlm: Vlm, prompter: Prompter, name: str | None = None) -> Report:
+    from dataclasses import replace
+
+    from probekit.forward.check import CONTRACTS
+    from probekit.forward.check import check as run
+    from probekit.progress import progress
+
+    with progress(f"check {name or vlm.name}", len(CONTRACTS), "contracts") as advance:
+        report = run(vlm, prompter, lambda contract: advance(1))
+    return report if name is None else replace(report, model=name)
+
+
+def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
+    from rich.console import Console
+
+    from probekit.files import json_text, write_json
+
+    values = [report.to_json() for report in reports]
+    content = values[0] if len(values) == 1 else values
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(out, content)
+    if json:
+        typer.echo(json_text(content))
+        return
+    console = Console()
+    for report in reports:
+        console.print(_table(report))
+        failed = [outcome.contract for outcome in report.outcomes if outcome.status == "failed"]
+        verdict = f"FAILED: {', '.join(failed)}" if failed else "passed"
+        typer.echo(f"{report.model}: {verdict}; digest {report.digest}")
+    if out is not None:
+        typer.echo(f"Report: {out}")
+
+
+def _table(report: Report) -> Table:
+    from rich.table import Table
+
+    title = (
+        f"{report.model}: {report.architecture}, family {report.family}, {report.dtype} on {report.device}"
+    )
+    table = Table(title=title)
+    for column in ("contract", "", "difference", "allowed", "what was compared"):
+        table.add_column(column)
+    for outcome in report.outcomes:
+        sizes = ["" if v is None else f"{v:.2g}" for v in (outcome.difference, outcome.tolerance)]
+        table.add_row(outcome.contract, outcome.status, *sizes, outcome.note)
+    return table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("check")(check)

@@ -1,0 +1,123 @@
+"""Contracts on behaviour: a generation is given back, and the picture matters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from probekit.captures import TokenStatistics
+from probekit.families.prompting import IMAGE
+from probekit.forward import rows as attention
+from probekit.forward.check.bench import Bench, opener, relative
+from probekit.forward.check.oracle import arguments, attention_kernel
+from probekit.forward.check.report import Outcome
+from probekit.forward.generate import Generator, Question
+from probekit.forward.trace import Tracer
+
+LEAST_EFFECT = 1e-4
+"""Change of the logits, relative to their largest, below which the picture is taken not to matter."""
+
+BLIND = "probekit_blind"
+
+_hidden: Tensor | None = None
+
+
+def replay(bench: Bench) -> Outcome:
+    """Tokens of a greedy generation with a cache are the ones the teacher-forced pass would choose."""
+    questions = [
+        Question(text.example_id, text.image_key, text.image, text.question) for text in bench.texts[:2]
+    ]
+    generations = Generator(bench.vlm, bench.prompter, max_new_tokens=8).run(questions)
+    texts = [
+        bench.text(number, bench.texts[number].question, generation.token_ids, picture=number)
+        for number, generation in enumerate(generations)
+        if generation.token_ids
+    ]
+    if not texts:
+        return bench.skipped("replay", "the model ended every answer at once")
+    traced = Tracer(bench.vlm, bench.prompter, [TokenStatistics()], sharing=False).run(texts)
+    assert traced.agreement is not None
+    equal, total = (sum(part) for part in zip(*traced.agreement, strict=True))
+    allowed = 0.0 if bench.vlm.dtype == torch.float32 else 0.1
+    return bench.found(
+        "replay", 1 - equal / total, allowed, f"{equal} of {total} generated tokens given back"
+    )
+
+
+@torch.no_grad()
+def intervention(bench: Bench) -> Outcome:
+    """Zeroing the attention that lands on the image span changes the logits; zeroing nothing does not."""
+    if bench.vlm.family.cross_attention:
+        return _another_picture(bench)
+    vlm, text, eager = bench.vlm, bench.texts[0], bench.eager[0]
+    _register()
+    inputs, prompt = arguments(vlm, bench.prompter, text)
+    image = np.flatnonzero(prompt.groups == IMAGE)
+    with attention_kernel(vlm, BLIND):
+        untouched = _logits(bench, inputs, np.array([], dtype=np.int64))
+        blinded = _logits(bench, inputs, image)
+    queries = slice(len(prompt) - 1, None)
+    control = relative(untouched[queries], eager.logits[queries])
+    if control > bench.tolerance.values:
+        return bench.found(
+            "intervention", control, bench.tolerance.values, "zeroing nothing changed the logits"
+        )
+    return _effect(relative(blinded[queries], untouched[queries]), "attention to the image span zeroed")
+
+
+def _another_picture(bench: Bench) -> Outcome:
+    vlm, text, eager = bench.vlm, bench.texts[0], bench.eager[0]
+    inputs, _ = arguments(vlm, bench.prompter, replace(text, image=opener(99, (224, 224))))
+    logits = vlm.model(**inputs, use_cache=False).logits[0].float().cpu()
+    queries = slice(len(eager.prompt) - 1, None)
+    return _effect(relative(logits[queries], eager.logits[queries]), "another picture in its place")
+
+
+def _effect(size: float, note: str) -> Outcome:
+    status = "passed" if size > LEAST_EFFECT else "failed"
+    return Outcome("intervention", status, size, LEAST_EFFECT, f"{note}; must exceed")
+
+
+def _logits(bench: Bench, inputs: dict[str, Any], keys: np.ndarray) -> Tensor:
+    global _hidden
+    _hidden = torch.from_numpy(keys).to(bench.vlm.device)
+    try:
+        logits: Tensor = bench.vlm.model(**inputs, use_cache=False).logits[0].float().cpu()
+    finally:
+        _hidden = None
+    return logits
+
+
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+    AttentionInterface.register(BLIND, _blind)
+    AttentionMaskInterface.register(BLIND, sdpa_mask)
+
+
+def _blind(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """Attention with the columns of some keys set to zero after the softmax."""
+    scale = scaling if scaling is not None else query.shape[-1] ** -0.5
+    every = torch.arange(query.shape[2], device=query.device).expand(query.shape[0], -1)
+    causal = kwargs.get("is_causal")
+    causal = bool(getattr(module, "is_causal", True) if causal is None else causal)
+    rows = attention.attention_rows(
+        query, key, attention_mask, every, scale, causal, kwargs.get("softcap"), kwargs.get("s_aux")
+    ).clone()
+    if _hidden is not None:
+        rows[..., _hidden] = 0.0
+    values = value.repeat_interleave(query.shape[1] // value.shape[1], 1).float()
+    return (rows @ values).to(query.dtype).transpose(1, 2).contiguous(), None

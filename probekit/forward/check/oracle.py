@@ -1,0 +1,75 @@
+"""The oracle: Hugging Face's own eager outputs, one text at a time, nothing of this library between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from probekit.families import EncodedPrompt, Prompter, Vlm
+from probekit.forward.work import Forced
+
+
+@dataclass(frozen=True)
+class Eager:
+    """Outputs of one text.
+
+    Attributes:
+        states: hs[0..L], ``(position, D)`` each, hs[L] after the final norm.
+        attention: of the layers that attend, ``(head, query, key)`` each.
+        logits: ``(position, V)``, float32.
+        prompt: the encoded prompt.
+        ids: prompt and continuation.
+    """
+
+    states: tuple[Tensor, ...]
+    attention: tuple[Tensor, ...]
+    logits: Tensor
+    prompt: EncodedPrompt
+    ids: tuple[int, ...]
+
+
+@contextmanager
+def attention_kernel(vlm: Vlm, name: str) -> Iterator[None]:
+    """While the block runs, the decoder uses another attention kernel."""
+    before = vlm.decoder.config._attn_implementation
+    vlm.decoder.set_attn_implementation(name)
+    try:
+        yield
+    finally:
+        vlm.decoder.set_attn_implementation(before)
+
+
+def arguments(vlm: Vlm, prompter: Prompter, text: Forced) -> tuple[dict[str, Any], EncodedPrompt]:
+    """What Hugging Face's model is called with for one whole text, unpadded."""
+    batch = prompter.encode([text.question], [[] if text.image is None else [text.image()]])
+    prompt, tail = batch.prompts[0], len(text.continuation)
+    ids = torch.tensor([prompt.ids + text.continuation])
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    for key, values in prompt.token_types.items():
+        inputs[key] = torch.tensor([list(values) + [vlm.family.caption_type] * tail])
+    for key, value in batch.vision.items():
+        if key == "cross_attention_mask":
+            value = torch.cat([value, value[:, -1:].expand(-1, tail, *value.shape[2:])], 1)
+        inputs[key] = value.to(vlm.dtype) if value.is_floating_point() else value
+    return {key: value.to(vlm.device) for key, value in inputs.items()}, prompt
+
+
+@torch.no_grad()
+def eager_outputs(vlm: Vlm, prompter: Prompter, text: Forced) -> Eager:
+    """Run one text eagerly, with every state and every attention map."""
+    inputs, prompt = arguments(vlm, prompter, text)
+    with attention_kernel(vlm, "eager"):
+        output = vlm.model(**inputs, output_attentions=True, output_hidden_states=True, use_cache=False)
+    inner = getattr(output, "language_model_outputs", None) or output
+    return Eager(
+        states=tuple(state[0].cpu() for state in inner.hidden_states),
+        attention=tuple(layer[0].cpu() for layer in inner.attentions if layer is not None),
+        logits=output.logits[0].float().cpu(),
+        prompt=prompt,
+        ids=prompt.ids + text.continuation,
+    )

@@ -1,0 +1,213 @@
+"""Every tiny member against every contract, and mutations that the contracts must notice."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from probekit.captures import AttentionGrid, AttentionMass, HiddenState
+from probekit.errors import FamilyError
+from probekit.families import Prompter, load
+from probekit.families.prompting import AFTER, BEFORE, IMAGE
+from probekit.families.tiny import TINY, make
+from probekit.forward import rows as attention
+from probekit.forward.check import CONTRACTS, Bench
+from probekit.forward.check.run import run_contract
+from probekit.forward.trace import Tracer
+
+SKIPPED = {
+    "image tokens": {"mllama"},
+    "image span": {"mllama"},
+    "attention rows": {"mllama"},
+    "attention masses": {"mllama", "qwen3_5"},
+    "prefix sharing": {
+        "aya_vision",
+        "gemma3",
+        "gemma4",
+        "instructblip",
+        "mllama",
+        "molmo2",
+        "paligemma",
+        "qwen3_5",
+    },
+    "TransformerLens": {
+        "aya_vision",
+        "deepseek_vl",
+        "instructblip",
+        "internvl",
+        "mllama",
+        "molmo2",
+        "paligemma",
+        "pixtral",
+        "qwen2_vl",
+    },
+}
+"""What a family does not have; anything else that is skipped is an error."""
+
+LIMITS = {"attention rows": 1e-6, "hidden states": 1e-5, "logits": 1e-5}
+SHARP = {"gemma4"}
+"""Scores without the root of the head's width: sdpa itself moves eager's rows by more than 1e-6."""
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    benches = {}
+
+    def of(family):
+        if family not in benches:
+            folder = make(family, tmp_path_factory.mktemp(family))
+            benches[family] = Bench(load(str(folder), dtype="float32", device="cpu"))
+        return benches[family]
+
+    return of
+
+
+def fresh(bench, **changes):
+    """The same model under a changed family, nothing computed yet."""
+    vlm = replace(bench.vlm, family=replace(bench.vlm.family, **changes))
+    return Bench(vlm)
+
+
+@pytest.mark.parametrize(("family", "contract"), [(f, c) for f in TINY for c in CONTRACTS])
+def test_contract(bench, family, contract):
+    outcome = run_contract(bench(family), contract)
+    if family in SKIPPED.get(contract, ()):
+        assert outcome.status == "skipped", outcome
+        return
+    assert outcome.status == "passed", outcome
+    if contract in LIMITS:
+        assert outcome.difference <= LIMITS[contract] * (3 if family in SHARP else 1), outcome
+
+
+def test_at_least_fifteen_families_have_rows_states_and_logits():
+    assert len([family for family in TINY if family not in SKIPPED["attention masses"]]) >= 15
+
+
+@pytest.mark.parametrize("shift", [1, -1])
+@pytest.mark.parametrize("family", ["llava", "qwen2_5_vl", "internvl", "gemma3"])
+def test_an_image_span_off_by_one_is_noticed(bench, family, shift, monkeypatch):
+    groups_of = Prompter._groups
+
+    def moved(self, tokens, header):
+        groups = groups_of(self, tokens, header)
+        image = np.flatnonzero(groups == IMAGE)
+        groups[image[0 if shift > 0 else -1]] = BEFORE if shift > 0 else AFTER
+        groups[image[-1] + 1 if shift > 0 else image[0] - 1] = IMAGE
+        return groups
+
+    monkeypatch.setattr(Prompter, "_groups", moved)
+    broken = fresh(bench(family))
+    assert run_contract(broken, "image span").status == "failed"
+
+
+@pytest.mark.parametrize("family", ["llava", "idefics3"])
+def test_an_image_span_short_by_one_is_noticed(bench, family, monkeypatch):
+    groups_of = Prompter._groups
+
+    def short(self, tokens, header):
+        groups = groups_of(self, tokens, header)
+        groups[np.flatnonzero(groups == IMAGE)[-1]] = AFTER
+        return groups
+
+    monkeypatch.setattr(Prompter, "_groups", short)
+    broken = fresh(bench(family))
+    assert run_contract(broken, "image tokens").status == "failed"
+    assert run_contract(broken, "image span").status == "failed"
+
+
+def test_a_kernel_that_forgets_the_window_is_noticed(bench, monkeypatch):
+    def causal_only(scores, mask, positions, queries, causal):
+        return masked(scores, None, positions, queries, causal)
+
+    masked = attention._masked
+    monkeypatch.setattr(attention, "_masked", causal_only)
+    assert run_contract(fresh(bench("gemma3")), "attention rows").status == "failed"
+
+
+def test_a_logit_scale_that_the_model_does_not_apply_is_noticed(bench):
+    assert run_contract(fresh(bench("aya_vision"), scaled_logits=True), "logits").status == "failed"
+
+
+def test_sharing_in_a_recurrent_decoder_is_noticed(bench):
+    assert run_contract(fresh(bench("qwen3_5"), shares_prefixes=True), "prefix sharing").status == "failed"
+
+
+def test_captions_that_see_ahead_are_noticed(bench):
+    assert run_contract(fresh(bench("paligemma"), caption_type=0), "replay").status == "failed"
+
+
+def test_an_answer_that_ignores_the_picture_is_noticed(bench, monkeypatch):
+    from probekit.forward.check import behaviour
+
+    register = behaviour._register
+    monkeypatch.setattr(behaviour, "_blind", lambda *args, **kwargs: keeps(*args, **kwargs))
+    keeps = attention.attention_with_rows
+    assert run_contract(fresh(bench("llava")), "intervention").status == "failed"
+    monkeypatch.undo()
+    register()
+
+
+def test_a_decoder_that_slides_never_shares(bench):
+    assert not fresh(bench("gemma3"), shares_prefixes=True).vlm.shares_prefixes
+    assert not fresh(bench("aya_vision"), shares_prefixes=True).vlm.shares_prefixes
+    assert bench("llava_next").vlm.shares_prefixes
+
+
+@pytest.mark.parametrize(("family", "kind"), [("qwen3_5", "linear"), ("mllama", "cross")])
+@pytest.mark.parametrize("capture", [AttentionMass(), AttentionGrid()], ids=lambda c: c.key)
+def test_attention_captures_are_refused_where_layers_do_not_attend(bench, family, kind, capture):
+    found = bench(family)
+    with pytest.raises(FamilyError, match=kind):
+        Tracer(found.vlm, found.prompter, [HiddenState(), capture])
+
+
+GRIDS = {
+    "llava": (4, 4),
+    "pixtral": (4, 8),
+    "llava_next": (4, 4),
+    "llava_onevision": (4, 4),
+    "qwen2_vl": (2, 4),
+    "qwen2_5_vl": (2, 4),
+    "qwen3_vl": (2, 4),
+    "qwen3_5": (2, 4),
+    "internvl": (2, 2),
+    "gemma3": (2, 2),
+    "mistral3": (2, 4),
+    "idefics3": (2, 2),
+    "paligemma": (4, 4),
+    "deepseek_vl": (4, 4),
+    "molmo2": (2, 2),
+    "aya_vision": (2, 2),
+}
+
+
+@pytest.mark.parametrize("family", GRIDS)
+def test_a_picture_twice_as_wide_has_this_grid(bench, family):
+    """Square towers give squares, tiles their thumbnail, towers of any shape rows and columns."""
+    found = bench(family)
+    eager = found.eager[1]
+    (grid,) = eager.prompt.grids
+    assert grid.cells.shape == (1, *GRIDS[family])
+    assert len(set(grid.cells.flat)) == grid.cells.size <= eager.prompt.image_tokens
+    assert grid.cells.max() < eager.prompt.image_tokens
+
+
+def test_the_thumbnail_is_the_whole_picture(bench):
+    """InternVL's last tile and LLaVA-NeXT's first are the picture at the tower's size."""
+    from probekit.families.vision import image_features
+    from probekit.forward.check.bench import picture
+
+    for family in ("internvl", "llava_next"):
+        found = bench(family)
+        wide, edge = picture(1, 168, 336), 56
+        small = picture(1, 168, 336).resize((edge, edge), 3)
+        pieces = []
+        for image in (wide, small):
+            batch = found.prompter.encode(["What is this?"], [[image]])
+            with torch.no_grad():
+                pooled = image_features(found.vlm, batch.vision).pooler_output
+            flat = torch.cat([p.reshape(-1, p.shape[-1]) for p in pooled])
+            pieces.append(flat[batch.prompts[0].grids[0].cells.reshape(-1)])
+        similar = torch.nn.functional.cosine_similarity(pieces[0], pieces[1], dim=-1)
+        assert similar.mean() > 0.9, family
