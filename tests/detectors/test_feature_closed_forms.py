@@ -219,7 +219,7 @@ def test_glsim_variants_differ_in_the_global_term_alone() -> None:
     code = GlobalLocalSimilarity(global_layers="code")(shard)[0, 0]
     assert paper == pytest.approx(-(0.6 * 0.9 + 0.4 * 0.5))
     assert code - paper == pytest.approx(0.6 * (0.9 - 0.1))
-    local = [GlobalLocalSimilarity(weight=0, global_layers=g)(shard)[0, 0] for g in ("paper", "code")]
+    local = [GlobalLocalSimilarity(weight=0.0, global_layers=g)(shard)[0, 0] for g in ("paper", "code")]
     assert local[0] == local[1]
 
 
