@@ -38,6 +38,9 @@ def check(
     prompt: Prompt = None,
     trust_remote_code: RemoteCode = False,
     offline: Offline = False,
+    accept: Annotated[
+        list[str] | None, typer.Option(help="Contract in spite of which the model may be used; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -51,13 +54,19 @@ def check(
     if tiny is not None:
         reports = _tiny(tiny)
     else:
+        from dataclasses import replace
+
+        from probekit.families import Prompter, PromptTemplate
         from probekit.jobs import ModelSpec, make
-        from probekit.pipeline.tracing import LateModel
+        from probekit.pipeline.describe import load_model
 
         values = model_spec(
             str(model), revision, dtype, device, quantization, prompt, trust_remote_code, offline
         )
-        report = _check(*LateModel(make(ModelSpec, **values)).get())
+        spec = make(ModelSpec, **values)
+        vlm = load_model(spec)
+        report = _check(vlm, Prompter(vlm, PromptTemplate(spec.prompt)))
+        report = replace(report, accepted=_known(accept or []))
         report.remember()
         reports = [report]
     _tell(reports, out, json=json)
@@ -92,6 +101,15 @@ def _check(vlm: Vlm, prompter: Prompter, name: str | None = None) -> Report:
     return report if name is None else replace(report, model=name)
 
 
+def _known(names: list[str]) -> tuple[str, ...]:
+    from probekit.forward.check import CONTRACTS
+
+    for name in names:
+        if name not in CONTRACTS:
+            raise InputError(f"no contract is called {name!r}", hint=f"Known: {', '.join(CONTRACTS)}.")
+    return tuple(names)
+
+
 def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
     from rich.console import Console
 
@@ -108,8 +126,7 @@ def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
     console = Console()
     for report in reports:
         console.print(_table(report))
-        failed = [outcome.contract for outcome in report.outcomes if outcome.status == "failed"]
-        verdict = f"FAILED: {', '.join(failed)}" if failed else "passed"
+        verdict = f"FAILED: {', '.join(report.failed)}" if report.failed else "passed"
         typer.echo(f"{report.model}: {verdict}; digest {report.digest}")
     if out is not None:
         typer.echo(f"Report: {out}")

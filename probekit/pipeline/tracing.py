@@ -32,9 +32,11 @@ class LateModel:
     def get(self) -> tuple[Vlm, Prompter]:
         """The model and its prompter."""
         from probekit.families import Prompter, PromptTemplate
+        from probekit.forward.check import require_proven
 
         if self._loaded is None:
             vlm = load_model(self.spec)
+            require_proven(vlm)
             self._loaded = vlm, Prompter(vlm, PromptTemplate(self.spec.prompt))
         return self._loaded
 

@@ -1,12 +1,17 @@
 """Reports of checks: kept, found again by weights and dtype, and the command's exit code."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from probekit.cli import app
-from probekit.forward.check import Outcome, Report, last_report
+from probekit.errors import FamilyError
+from probekit.families import load
+from probekit.families.table import GENERIC
+from probekit.families.tiny import make
+from probekit.forward.check import Outcome, Report, check, last_report, require_proven
 from probekit.forward.check import run as runner
 
 
@@ -56,9 +61,35 @@ def test_reports_are_remembered_by_weights_and_dtype(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     report = made()
     report.remember()
-    assert last_report("sha256:1", "float32") == report
-    assert last_report("sha256:1", "bfloat16") is None
-    assert last_report("sha256:2", "float32") is None
+    assert last_report("moved elsewhere", "sha256:1", "float32") == report
+    assert last_report("folder", "sha256:1", "bfloat16") is None
+    assert last_report("folder", "sha256:2", "float32") is None
+    made(revision="unknown").remember()
+    assert last_report("another", "unknown", "float32") is None
+
+
+def test_what_broke_a_contract_is_refused_until_accepted_by_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+    vlm = load(str(make("llava", tmp_path / "m")), dtype="float32", device="cpu")
+    assert require_proven(vlm) is None
+    broken = made(revision=vlm.revision, outcomes=(Outcome("logits", "failed", 1.0, 0.1, ""),))
+    broken.remember()
+    with pytest.raises(FamilyError, match="broke logits"):
+        require_proven(vlm)
+    replace(broken, accepted=("logits",)).remember()
+    assert require_proven(vlm).accepted == ("logits",)
+
+
+def test_an_unknown_architecture_is_refused_until_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+    vlm = load(str(make("llava", tmp_path / "m")), dtype="float32", device="cpu")
+    vlm = replace(vlm, family=GENERIC)
+    with pytest.raises(FamilyError, match="no family covers the architecture 'llava'"):
+        require_proven(vlm)
+    report = check(vlm)
+    assert report.passed
+    report.remember()
+    assert require_proven(vlm) == report
 
 
 @pytest.mark.parametrize("broken", [False, True])

@@ -15,23 +15,28 @@ from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, opener, relative
 from probekit.forward.check.oracle import arguments, attention_kernel
 from probekit.forward.check.report import Outcome
-from probekit.forward.generate import Generator, Question
+from probekit.forward.generate import Generator, Question, left_padded
 from probekit.forward.trace import Tracer
+from probekit.forward.work import Forced
 
 LEAST_EFFECT = 1e-4
 """Change of the logits, relative to their largest, below which the picture is taken not to matter."""
+
+NEW_TOKENS = 8
 
 BLIND = "probekit_blind"
 
 _hidden: Tensor | None = None
 
 
+@torch.no_grad()
 def replay(bench: Bench) -> Outcome:
-    """Tokens of a greedy generation with a cache are the ones the teacher-forced pass would choose."""
+    """A greedy generation with a cache is given back by the teacher-forced pass: tokens and logits."""
+    vlm = bench.vlm
     questions = [
         Question(text.example_id, text.image_key, text.image, text.question) for text in bench.texts[:2]
     ]
-    generations = Generator(bench.vlm, bench.prompter, max_new_tokens=8).run(questions)
+    generations = Generator(vlm, bench.prompter, max_new_tokens=NEW_TOKENS).run(questions)
     texts = [
         bench.text(number, bench.texts[number].question, generation.token_ids, picture=number)
         for number, generation in enumerate(generations)
@@ -39,13 +44,35 @@ def replay(bench: Bench) -> Outcome:
     ]
     if not texts:
         return bench.skipped("replay", "the model ended every answer at once")
-    traced = Tracer(bench.vlm, bench.prompter, [TokenStatistics()], sharing=False).run(texts)
+    tracer = Tracer(vlm, bench.prompter, [TokenStatistics()], sharing=False, keep_tokens=True)
+    traced = tracer.run(texts)
     assert traced.agreement is not None
+    assert traced.final is not None
     equal, total = (sum(part) for part in zip(*traced.agreement, strict=True))
-    allowed = 0.0 if bench.vlm.dtype == torch.float32 else 0.1
-    return bench.found(
-        "replay", 1 - equal / total, allowed, f"{equal} of {total} generated tokens given back"
+    note = f"{equal} of {total} generated tokens given back"
+    if equal / total < (1.0 if vlm.dtype == torch.float32 else 0.9):
+        return bench.found("replay", 1 - equal / total, 0.0, note)
+    worst = 0.0
+    for text, states in zip(texts, traced.final, strict=True):
+        stepwise = _stepwise(bench, text)
+        steps = min(len(stepwise), len(states))
+        worst = max(worst, relative(vlm.logits(states[:steps].to(vlm.device)), stepwise[:steps]))
+    return bench.found("replay", worst, bench.tolerance.values, f"{note}; logits of every step")
+
+
+def _stepwise(bench: Bench, text: Forced) -> Tensor:
+    """Logits of every step of a generation about one picture, ``(step, V)``."""
+    assert text.image is not None
+    output = bench.vlm.model.generate(
+        **left_padded(bench.vlm, bench.prompter.encode([text.question], [[text.image()]])),
+        max_new_tokens=NEW_TOKENS,
+        do_sample=False,
+        num_beams=1,
+        output_logits=True,
+        return_dict_in_generate=True,
+        pad_token_id=bench.vlm.pad_token_id,
     )
+    return torch.cat(tuple(output.logits)).float()
 
 
 @torch.no_grad()

@@ -45,6 +45,7 @@ class Report:
         device: where it ran.
         versions: of the libraries involved.
         outcomes: one a contract, in order.
+        accepted: contracts that the user goes on in spite of, by name.
     """
 
     model: str
@@ -55,11 +56,17 @@ class Report:
     device: str
     versions: Mapping[str, str]
     outcomes: tuple[Outcome, ...]
+    accepted: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Names of the contracts that failed."""
+        return tuple(outcome.contract for outcome in self.outcomes if outcome.status == "failed")
 
     @property
     def passed(self) -> bool:
         """Whether no contract failed; one that was skipped proves nothing either way."""
-        return all(outcome.status != "failed" for outcome in self.outcomes)
+        return not self.failed
 
     @property
     def digest(self) -> str:
@@ -81,14 +88,15 @@ class Report:
 
     def remember(self) -> Path:
         """Write the report to the user's cache, where `last_report` finds it."""
-        return self.save(_cached(self.revision, self.dtype))
+        return self.save(_cached(self.model, self.revision, self.dtype))
 
     @classmethod
     def load(cls, path: Path) -> Report:
         """Read what `save` wrote."""
         values = read_json(path)
-        outcomes = tuple(Outcome(**outcome) for outcome in values.pop("outcomes"))
-        return cls(**{k: v for k, v in values.items() if k not in ("passed", "digest")}, outcomes=outcomes)
+        known = {key: values[key] for key in cls.__dataclass_fields__}
+        outcomes = tuple(Outcome(**outcome) for outcome in values["outcomes"])
+        return cls(**(known | {"outcomes": outcomes, "accepted": tuple(values["accepted"])}))
 
     def _values(self) -> dict[str, Any]:
         outcomes = [asdict(outcome) for outcome in self.outcomes]
@@ -97,13 +105,19 @@ class Report:
         }
 
 
-def last_report(revision: str, dtype: str) -> Report | None:
-    """The remembered report of weights with this revision, if they were ever checked in this dtype."""
-    path = _cached(revision, dtype)
+def last_report(model: str, revision: str, dtype: str) -> Report | None:
+    """The remembered report of these weights in this dtype, if they were ever checked.
+
+    Args:
+        model: its name or folder; tells models apart only where the revision is unknown.
+        revision: commit or digest of the weights.
+        dtype: of the weights.
+    """
+    path = _cached(model, revision, dtype)
     return Report.load(path) if path.is_file() else None
 
 
-def _cached(revision: str, dtype: str) -> Path:
+def _cached(model: str, revision: str, dtype: str) -> Path:
     root = os.environ.get("PROBEKIT_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    name = f"{digest([revision, dtype])[:24]}.json"
-    return Path(root).expanduser() / "probekit" / "checks" / name
+    weights = model if revision == "unknown" else revision
+    return Path(root).expanduser() / "probekit" / "checks" / f"{digest([weights, dtype])}.json"
