@@ -2,9 +2,9 @@
 
 Question: what do the random, popular and adversarial splits score under every readout, which readouts saw
 the answers, and do attention and confidence tell right answers from wrong ones?
-Input: a folder with one folder for each split, holding questions.jsonl, answers.jsonl and, as far as they
-exist, logits.npy, forms.npy and attention.npy (a row for each line of answers.jsonl); tokenizer.json in
-the folder itself.
+Input: a folder that `probekit pope` made, read again here with other choices; or one folder for each split,
+holding questions.jsonl, answers.jsonl and, as far as they exist, logits.npy, forms.npy and attention.npy (a
+row for each line of answers.jsonl); tokenizer.json in the folder itself.
 Artefact: OUT/pope_audit.html, OUT/pope_audit.json, and OUT/readouts.md and .csv.
 
     python -m analysis.pope_audit runs/pope --out runs/pope_audit
@@ -16,12 +16,8 @@ from pathlib import Path
 
 from probekit.errors import InputError
 from probekit.evaluation.pope_audit import PopeAudit, audit
-from probekit.evaluation.pope_inputs import load_inputs
-from probekit.evaluation.pope_record import audit_record
-from probekit.files import write_atomically, write_json
-from probekit.report.formats import to_csv, to_markdown
-from probekit.report.pope import pope_page
-from probekit.report.pope_tables import readout_table
+from probekit.evaluation.pope_store import load_split
+from probekit.report.pope_files import write_audits
 
 ORDER = ("random", "popular", "adversarial")
 
@@ -33,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=Path("runs/pope_audit"))
     parser.add_argument("--tokenizer", type=Path, help="tokenizer.json or its folder; FOLDER by default")
-    parser.add_argument("--context", default="ASSISTANT:", help="end of the prompt")
+    parser.add_argument("--context", help="end of the prompt; ASSISTANT: unless the pass noted it")
     parser.add_argument("--certainty", help="column of answers.jsonl with an image-text score")
     parser.add_argument("--exclude", type=Path, help="ids of questions with known wrong labels")
     parser.add_argument("--allow-uncovered", action="append", default=[], metavar="READOUT")
@@ -41,25 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     audits: dict[str, PopeAudit] = {}
     for split in _splits(given.folder):
-        inputs = load_inputs(
-            split / "questions.jsonl",
-            split / "answers.jsonl",
-            logits=_if_there(split / "logits.npy"),
-            forms=_if_there(split / "forms.npy"),
-            attention=_if_there(split / "attention.npy"),
+        inputs = load_split(
+            split,
+            tokenizer=given.tokenizer,
+            context=None if given.context is None else given.context.replace("\\n", "\n"),
             certainty=given.certainty,
-            tokenizer=given.tokenizer or _if_there(given.folder / "tokenizer.json"),
-            context=given.context.replace("\\n", "\n"),
             exclude=given.exclude,
         )
         audits[split.name] = audit(inputs, allow_uncovered=given.allow_uncovered, draws=given.draws)
         _say(split.name, audits[split.name])
-    write_json(given.out / "pope_audit.json", {name: audit_record(a) for name, a in audits.items()})
-    table = readout_table(audits)
-    write_atomically(given.out / "readouts.md", to_markdown(table))
-    write_atomically(given.out / "readouts.csv", to_csv(table))
-    command = "python -m analysis.pope_audit"
-    print(f"page: {pope_page(given.out / 'pope_audit.html', audits, 'POPE audit', command)}")
+    print(f"page: {write_audits(given.out, audits, 'python -m analysis.pope_audit')}")
 
 
 def _splits(folder: Path) -> list[Path]:
@@ -67,10 +54,6 @@ def _splits(folder: Path) -> list[Path]:
     if not found:
         raise InputError("holds no split", where=str(folder), hint="Expected FOLDER/random/questions.jsonl.")
     return sorted(found, key=lambda path: (ORDER.index(path.name) if path.name in ORDER else 9, path.name))
-
-
-def _if_there(path: Path) -> Path | None:
-    return path if path.exists() else None
 
 
 def _say(split: str, found: PopeAudit) -> None:

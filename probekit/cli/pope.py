@@ -1,4 +1,4 @@
-"""``probekit pope-splits``, ``pope-score`` and ``pope-audit``: yes/no questions made, scored and audited."""
+"""``probekit pope``, ``pope-splits``, ``pope-score``, ``pope-audit``: questions made, asked and audited."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from probekit.cli.model import (
+    BatchTokens,
+    Device,
+    Dtype,
+    Model,
+    Offline,
+    Prompt,
+    Quantization,
+    RemoteCode,
+    Revision,
+    model_spec,
+)
 
 QUESTIONS = "Yes/no questions: POPE's files, or JSON Lines of question_id, image, text and label."
 ANSWERS = "JSON Lines of question_id and answer, in any order."
@@ -15,9 +28,75 @@ ALLOW = "Score this readout although it covers less than 0.99 of the answers; ma
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command("pope")(pope)
     app.command("pope-splits")(splits)
     app.command("pope-score")(score)
     app.command("pope-audit")(audit)
+
+
+def pope(
+    model: Model,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further files of questions.")
+    ] = None,
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE [FILE ...]",
+            help="Yes/no questions, one file a split: POPE's files, or JSON Lines of question_id, image, "
+            "text and label. The embedded model makes its own when there are none.",
+        ),
+    ] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of the questions' pictures.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the audit.")] = Path("runs/pope"),
+    suffix: Annotated[str, typer.Option(help="Put behind each question, such as ' Answer yes or no.'.")] = "",
+    allow_uncovered: Annotated[list[str] | None, typer.Option(help=ALLOW)] = None,
+    images_count: Annotated[
+        int | None, typer.Option(help="Pictures of the embedded model's own questions. Default 100.")
+    ] = None,
+    max_new_tokens: Annotated[int | None, typer.Option(help="Longest answer. Default 8.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Questions answered at once. Default 16.")] = None,
+    batch_tokens: BatchTokens = None,
+    draws: Annotated[int | None, typer.Option(help="Bootstrap draws an interval. Default 1000.")] = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of intervals, calibration pictures and the embedded model's questions.")
+    ] = 0,
+    revision: Revision = None,
+    dtype: Dtype = "auto",
+    device: Device = "auto",
+    quantization: Quantization = None,
+    prompt: Prompt = None,
+    trust_remote_code: RemoteCode = False,
+    offline: Offline = False,
+) -> None:
+    """Ask a model yes/no questions, trace its answers once, and read them in every way.
+
+    For example: probekit pope organism --out runs/pope
+    or: probekit pope llava-hf/llava-1.5-7b-hf --questions coco_pope_random.json coco_pope_popular.json
+    --images val2014 --out runs/pope-llava
+
+    Readouts that did not see the answers are refused. Each step is skipped when it is done, so the same
+    command resumes an audit.
+    """
+    from probekit import jobs
+    from probekit.pipeline.pope import pope as whole
+
+    job = jobs.make(
+        jobs.PopeJob,
+        model=model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
+        out=out,
+        questions=(*(questions or ()), *(more or ())),
+        images=images,
+        suffix=suffix,
+        max_new_tokens=max_new_tokens,
+        batch=batch,
+        batch_tokens=batch_tokens,
+        pictures=images_count,
+        allow_uncovered=tuple(allow_uncovered or ()),
+        draws=draws,
+        seed=seed,
+    )
+    whole(job).show()
 
 
 def splits(

@@ -107,7 +107,7 @@ def _ranks(
     ordered = np.sort(ranks, axis=0)
     n = n1 + n2
     # A group of t tied values shares one rank; the sum of t^2 - 1 over its members is t^3 - t.
-    tied = np.stack([_tie_sum(column) for column in ordered.reshape(len(ordered), -1).T])
+    tied = np.stack([_tie_sum(column) for column in ordered.reshape(len(ordered), n1.size).T])
     variance = n1 * n2 / 12 * ((n + 1) - tied.reshape(n.shape) / (n * (n - 1)))
     z = np.where(variance > 0, (u - n1 * n2 / 2) / np.sqrt(np.maximum(variance, 0)), np.nan)
     empty = (n1 == 0) | (n2 == 0)
