@@ -40,11 +40,11 @@ def no_grid(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> 
 def trailing_thumbnail(config: Any, inputs: Mapping[str, Any], image: int, tokens: int) -> Grid | None:
     """InternVL, Idefics3, Aya Vision: tiles of as many tokens each, the whole picture last."""
     vision = config.vision_config
-    each = getattr(config, "image_seq_length", None)
-    if each is None:
-        merge = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", 1)
+    if (given := getattr(config, "image_seq_length", None)) is not None:
+        each = int(given)
+    else:
+        merge: Any = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", 1)
         each = (int(vision.image_size) // int(vision.patch_size) // int(merge)) ** 2
-    each = int(each)
     side = round(each**0.5)
     if tokens % each or side * side != each:
         return None

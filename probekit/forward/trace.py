@@ -75,6 +75,20 @@ def require_attention(vlm: Vlm) -> None:
         )
 
 
+def require_image_tokens(vlm: Vlm) -> None:
+    """Refuse captures of image positions where pictures take up none.
+
+    Raises:
+        FamilyError: pictures enter through cross-attention.
+    """
+    if vlm.family.cross_attention:
+        raise FamilyError(
+            "pictures enter through cross-attention and have no states in the residual stream",
+            where=vlm.name,
+            hint="Evidence in image tokens cannot be served (ic, glsim, pas). Choose other detectors.",
+        )
+
+
 class Tracer:
     """Runs teacher-forced passes of one model for a fixed set of captures.
 
@@ -109,6 +123,8 @@ class Tracer:
         self.distinct = 0
         if self.needs.attention:
             require_attention(vlm)
+        if self.needs.lens or self.needs.similarity:
+            require_image_tokens(vlm)
         attention.register()
         vlm.decoder.set_attn_implementation(attention.KERNEL)
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from probekit.captures import AttentionGrid, AttentionMass, HiddenState
+from probekit.captures import (
+    AttentionGrid,
+    AttentionMass,
+    HiddenState,
+    ImageSimilarity,
+    InternalConfidence,
+)
 from probekit.errors import FamilyError
 from probekit.families import Prompter, load
 from probekit.families.prompting import AFTER, BEFORE, IMAGE
@@ -160,6 +166,13 @@ def test_attention_captures_are_refused_where_layers_do_not_attend(bench, family
     found = bench(family)
     with pytest.raises(FamilyError, match=kind):
         Tracer(found.vlm, found.prompter, [HiddenState(), capture])
+
+
+def test_captures_of_image_positions_are_refused_where_there_are_none(bench):
+    found = bench("mllama")
+    for capture in (InternalConfidence(), ImageSimilarity()):
+        with pytest.raises(FamilyError, match="cross-attention"):
+            Tracer(found.vlm, found.prompter, [capture])
 
 
 GRIDS = {

@@ -126,7 +126,7 @@ def molmo2(size: Size) -> tuple[Any, Any]:
         Molmo2VideoProcessor,
     )
 
-    marks = ("<im_start>", "<im_end>", "<im_patch>", "<im_col>", "<low_res_im_start>")
+    marks: tuple[str, ...] = ("<im_start>", "<im_end>", "<im_patch>", "<im_col>", "<low_res_im_start>")
     marks += (
         "<frame_start>",
         "<frame_end>",

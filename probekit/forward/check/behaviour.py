@@ -14,7 +14,7 @@ from probekit.families.prompting import IMAGE
 from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, opener, relative
 from probekit.forward.check.oracle import arguments, attention_kernel
-from probekit.forward.check.report import Outcome
+from probekit.forward.check.report import Outcome, Status
 from probekit.forward.generate import Generator, Question, left_padded
 from probekit.forward.trace import Tracer
 from probekit.forward.work import Forced
@@ -105,7 +105,7 @@ def _another_picture(bench: Bench) -> Outcome:
 
 
 def _effect(size: float, note: str) -> Outcome:
-    status = "passed" if size > LEAST_EFFECT else "failed"
+    status: Status = "passed" if size > LEAST_EFFECT else "failed"
     return Outcome("intervention", status, size, LEAST_EFFECT, f"{note}; must exceed")
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from probekit.captures import AttentionMass, Capture, HiddenState, Logits
 from probekit.families import Prompter, Vlm
 from probekit.forward.check.oracle import Eager, eager_outputs
-from probekit.forward.check.report import Outcome
+from probekit.forward.check.report import Outcome, Status
 from probekit.forward.trace import Tracer, silent_layers
 from probekit.forward.traced import Traced
 from probekit.forward.work import Forced, Target
@@ -138,7 +138,7 @@ class Bench:
 
     def found(self, contract: str, difference: float, tolerance: float, note: str) -> Outcome:
         """A difference that must not exceed its tolerance; NaN fails."""
-        status = "passed" if difference <= tolerance else "failed"
+        status: Status = "passed" if difference <= tolerance else "failed"
         return Outcome(contract, status, difference, tolerance, note)
 
     def skipped(self, contract: str, reason: str) -> Outcome:

@@ -21,7 +21,7 @@ _HYBRID = "some decoder layers have no attention over the text; attention captur
 def attention_rows(bench: Bench) -> Outcome:
     """Rows of every caption query in every layer and head, key by key."""
     vlm, worst = bench.vlm, 0.0
-    layers = [layer.self_attn for layer in vlm.layers if hasattr(layer, "self_attn")]
+    layers: list[Any] = [layer.self_attn for layer in vlm.layers if hasattr(layer, "self_attn")]
     if not layers or vlm.family.cross_attention:
         return bench.skipped("attention rows", _HYBRID)
     attention.register()
