@@ -87,7 +87,7 @@ def test_faulty_anchor_files_are_refused(tmp_path: Path, text: str, message: str
 
 
 def test_unknown_anchor_set_names_the_shipped_ones() -> None:
-    with pytest.raises(InputError, match="black-1, noise-1"):
+    with pytest.raises(InputError, match=r"black-1.*noise-1"):
         load_anchors("grey-9")
 
 
