@@ -31,6 +31,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("qwen2_5_vl", ("qwen2_5_vl",), positions="mrope", shares_prefixes=True, grid=merged_grid),
     Family("qwen3_vl", ("qwen3_vl",), shares_prefixes=True, positions="mrope", grid=merged_grid),
     Family("qwen3_5", ("qwen3_5",), positions="mrope", grid=merged_grid),
+    Family("glm4v", ("glm4v",), positions="mrope", shares_prefixes=True, grid=merged_grid),
     Family("internvl", ("internvl",), shares_prefixes=True, grid=trailing_thumbnail),
     Family("gemma3", ("gemma3",)),
     Family("gemma4", ("gemma4",), grid=positioned_grid),

@@ -184,6 +184,7 @@ GRIDS = {
     "qwen2_5_vl": (2, 4),
     "qwen3_vl": (2, 4),
     "qwen3_5": (2, 4),
+    "glm4v": (2, 4),
     "internvl": (2, 2),
     "gemma3": (2, 2),
     "mistral3": (2, 4),

@@ -20,7 +20,7 @@ from probekit.families.tiny.llava_like import (
     pixtral,
 )
 from probekit.families.tiny.others import instructblip, mllama
-from probekit.families.tiny.qwen_like import qwen2_5_vl, qwen2_vl, qwen3_5, qwen3_vl
+from probekit.families.tiny.qwen_like import glm4v, qwen2_5_vl, qwen2_vl, qwen3_5, qwen3_vl
 from probekit.families.tiny.size import Size
 from probekit.families.tiny.tiled import deepseek_vl, idefics3, internvl, molmo2
 
@@ -36,6 +36,7 @@ _MAKERS: tuple[Maker, ...] = (
     qwen2_5_vl,
     qwen3_vl,
     qwen3_5,
+    glm4v,
     internvl,
     gemma3,
     gemma4,

@@ -1,4 +1,4 @@
-"""Qwen-VL: images of any shape, merged patches, multimodal rotary positions."""
+"""Qwen-VL and GLM-V: images of any shape, merged patches, multimodal rotary positions."""
 
 from __future__ import annotations
 
@@ -90,6 +90,44 @@ def qwen3_5(size: Size) -> tuple[Any, Any]:
         **_ids(tokenizer),
     )
     return Qwen3_5ForConditionalGeneration(config), _processor(size, tokenizer, Qwen3VLProcessor)
+
+
+def glm4v(size: Size) -> tuple[Any, Any]:
+    """GLM-4.1V: further norms in every layer."""
+    from transformers import (
+        Glm4vConfig,
+        Glm4vForConditionalGeneration,
+        Glm4vImageProcessor,
+        Glm4vProcessor,
+        Glm4vVideoProcessor,
+    )
+
+    marks = ("<|image|>", "<|video|>", "<|begin_of_image|>", "<|end_of_image|>")
+    marks += ("<|begin_of_video|>", "<|end_of_video|>", "<|im_start|>", "<|im_end|>")
+    tokenizer = byte_tokenizer(marks, bos=False, words=size.words)
+    names = {
+        "image_token_id": "<|image|>",
+        "video_token_id": "<|video|>",
+        "image_start_token_id": "<|begin_of_image|>",
+        "image_end_token_id": "<|end_of_image|>",
+        "video_start_token_id": "<|begin_of_video|>",
+        "video_end_token_id": "<|end_of_video|>",
+    }
+    tower = {k: v for k, v in _late_tower(size).items() if k != "num_position_embeddings"}
+    config = Glm4vConfig(
+        text_config=_text(size, tokenizer),
+        vision_config={**tower, "image_size": 4 * size.image},
+        **{name: tokenizer.convert_tokens_to_ids(mark) for name, mark in names.items()},
+    )
+    pixels = size.image * size.image
+    edges = {"shortest_edge": pixels // 4, "longest_edge": pixels * 4}
+    processor = Glm4vProcessor(
+        image_processor=Glm4vImageProcessor(size=edges, patch_size=size.patch, merge_size=2),
+        tokenizer=tokenizer,
+        video_processor=Glm4vVideoProcessor(size=edges, patch_size=size.patch, merge_size=2),
+        chat_template=template(CHATML, "<|begin_of_image|><|image|><|end_of_image|>"),
+    )
+    return Glm4vForConditionalGeneration(config), processor
 
 
 def _tokenizer(size: Size) -> Any:

@@ -63,6 +63,6 @@ def determinism(bench: Bench) -> Outcome:
 def _both(bench: Bench, name: str, rows: float, values: float, note: str) -> Outcome:
     """Attention and values against their own tolerances; the worse of the two is told."""
     allowed = bench.tolerance
-    if rows / (4 * allowed.rows) > values / allowed.values:
-        return bench.found(name, rows, 4 * allowed.rows, f"attention masses; {note}")
+    if rows / allowed.masses > values / allowed.values:
+        return bench.found(name, rows, allowed.masses, f"attention masses; {note}")
     return bench.found(name, values, allowed.values, f"states and logits; {note}")

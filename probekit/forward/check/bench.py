@@ -38,10 +38,12 @@ class Tolerance:
 
     Attributes:
         rows: attention, absolute.
+        masses: sums of attention over spans.
         values: states and logits, relative to the largest magnitude of what they are compared with.
     """
 
     rows: float
+    masses: float
     values: float
 
     @classmethod
@@ -54,9 +56,10 @@ class Tolerance:
         """
         rows, values = _TOLERANCES[vlm.dtype]
         if vlm.dtype != torch.float32:
-            return cls(rows, values)
+            return cls(rows, rows, values)
         deep = max(1.0, vlm.depth / 8)
-        return cls(rows * deep * _sharpness(vlm), values * deep)
+        rows *= deep * _sharpness(vlm)
+        return cls(rows, 4 * rows, values * deep)
 
 
 def _sharpness(vlm: Vlm) -> float:

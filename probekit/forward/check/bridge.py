@@ -60,7 +60,7 @@ def transformer_lens(bench: Bench) -> Outcome:
     for name, theirs in zip(patterns, eager.attention, strict=False):
         rows = max(rows, absolute(cache[name][0, :, queries], theirs[:, queries]))
     allowed = bench.tolerance
-    if rows / (4 * allowed.rows) > values / allowed.values:
-        return bench.found(NAME, rows, 4 * allowed.rows, f"attention patterns of {len(patterns)} layers")
+    if rows / allowed.masses > values / allowed.values:
+        return bench.found(NAME, rows, allowed.masses, f"attention patterns of {len(patterns)} layers")
     note = f"logits, block outputs, attention of {len(patterns)} layers"
     return bench.found(NAME, values, allowed.values, note)

@@ -55,9 +55,7 @@ def attention_masses(bench: Bench) -> Outcome:
             query = len(eager.prompt) + target.token - 1
             expected = torch.stack([layer[:, query].float() @ onehot for layer in eager.attention])
             worst = max(worst, absolute(mass[row], expected), absolute(mass[row].sum(-1), torch.ones(())))
-    return bench.found(
-        "attention masses", worst, 4 * bench.tolerance.rows, "sums over spans; they add to one"
-    )
+    return bench.found("attention masses", worst, bench.tolerance.masses, "sums over spans; they add to one")
 
 
 def hidden_states(bench: Bench) -> Outcome:

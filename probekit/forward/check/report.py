@@ -108,13 +108,18 @@ class Report:
 def last_report(model: str, revision: str, dtype: str) -> Report | None:
     """The remembered report of these weights in this dtype, if they were ever checked.
 
+    A report whose fields are not today's was made by another version of the check and counts as none.
+
     Args:
         model: its name or folder; tells models apart only where the revision is unknown.
         revision: commit or digest of the weights.
         dtype: of the weights.
     """
     path = _cached(model, revision, dtype)
-    return Report.load(path) if path.is_file() else None
+    try:
+        return Report.load(path) if path.is_file() else None
+    except (KeyError, TypeError):
+        return None
 
 
 def _cached(model: str, revision: str, dtype: str) -> Path:
