@@ -32,7 +32,7 @@ DOORS = {
     "h5py": {"store"},
     "sklearn": {"detectors", "evaluation", "organism"},
     "matplotlib": {"report"},
-    "typer": {"cli", "organism"},
+    "typer": {"cli"},
     "openai": {"judges"},
 }
 STUDIES = {"extract", "train", "analysis"}

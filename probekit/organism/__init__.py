@@ -2,7 +2,7 @@
 
 This page imports neither torch nor transformers. Training and evaluation live in
 `probekit.organism.recipe` and `probekit.organism.evaluate`, the commands in
-`probekit.organism.cli`.
+`probekit.cli.organism`.
 """
 
 from pathlib import Path

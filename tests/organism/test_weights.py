@@ -25,7 +25,7 @@ def organism() -> Organism:
 
 def test_light_import() -> None:
     code = (
-        "import sys, probekit.organism, probekit.organism.cli;"
+        "import sys, probekit.organism, probekit.cli.organism;"
         "print([m for m in ('torch', 'transformers', 'nnsight') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
+organism = typer.Typer(
     name="organism",
     help=(
         "The embedded default model and its world.\n\n"
@@ -16,7 +16,12 @@ app = typer.Typer(
 )
 
 
-@app.command()
+def register(app: typer.Typer) -> None:
+    """Add the commands as a group."""
+    app.add_typer(organism, name="organism")
+
+
+@organism.command()
 def train(
     out: Annotated[Path, typer.Option(help="Folder of the run: checkpoints, settings, then model/.")] = Path(
         "runs/organism"
@@ -49,7 +54,7 @@ def train(
     typer.echo(f"model and card: {folder}")
 
 
-@app.command()
+@organism.command()
 def evaluate(
     model: Annotated[
         Path | None, typer.Option(help="Folder of a trained organism; the shipped one by default.")
@@ -79,7 +84,7 @@ def evaluate(
     typer.echo(json.dumps(measure(folder, images, seed), indent=1))
 
 
-@app.command()
+@organism.command()
 def images(
     out: Annotated[Path, typer.Option(help="Folder for the images and references.jsonl.")],
     count: Annotated[int, typer.Option(help="Number of images.", min=1)] = 600,

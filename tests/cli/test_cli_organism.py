@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from probekit.errors import InputError
-from probekit.organism.cli import app
+from probekit.cli.organism import organism as app
 
 runner = CliRunner()
 
