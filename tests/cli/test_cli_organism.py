@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from probekit.errors import InputError
 from probekit.cli.organism import organism as app
+from probekit.errors import InputError
 
 runner = CliRunner()
 
