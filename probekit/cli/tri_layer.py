@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from probekit.cli.model import (
     BatchTokens,
     Device,
     Dtype,
-    Model,
     Offline,
     Prompt,
     Quantization,
@@ -27,8 +26,13 @@ def register(app: typer.Typer) -> None:
 
 
 def tri_layer(
-    model: Model,
-    out: Annotated[Path, typer.Option(help="Folder of the study.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|JOB.yaml", help="A folder, a name on the hub, 'organism'; or a job, see configs."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Folder of the study.")] = None,
     questions: Annotated[
         Path | None,
         typer.Option(
@@ -45,8 +49,9 @@ def tri_layer(
         ),
     ] = None,
     vocabulary: Annotated[
-        str, typer.Option(help="How objects are called: name-bench, chair, organism, or a file.")
-    ] = "name-bench",
+        str | None,
+        typer.Option(help="How objects are called: name-bench (default), chair, organism, or a file."),
+    ] = None,
     anchors: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,16 +63,22 @@ def tri_layer(
         int | None, typer.Option(help="Only the first so many questions; of the embedded model's own, 200.")
     ] = None,
     logits: Annotated[
-        str, typer.Option(help="factored keeps the states too, to compute VNS again offline; or reduced.")
-    ] = "reduced",
-    fraction: Annotated[float, typer.Option(help="Share of an answer's positions in VNS.")] = 0.3,
-    max_new_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 64,
-    batch: Annotated[int, typer.Option(help="Questions answered at once.")] = 16,
+        str | None,
+        typer.Option(help="factored keeps the states too, to compute VNS again offline. Default reduced."),
+    ] = None,
+    fraction: Annotated[
+        float | None, typer.Option(help="Share of an answer's positions in VNS. Default 0.3.")
+    ] = None,
+    max_new_tokens: Annotated[int | None, typer.Option(help="Longest answer. Default 64.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Questions answered at once. Default 16.")] = None,
     shard_samples: Annotated[
-        int, typer.Option(help="Samples traced together; the black picture is computed once for them.")
-    ] = 32,
-    draws: Annotated[int, typer.Option(help="Bootstrap draws behind each interval; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+        int | None,
+        typer.Option(help="Samples traced together, the black picture once for them. Default 32."),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Bootstrap draws behind each interval, 0 for none. Default 1000.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default 0.")] = None,
     batch_tokens: BatchTokens = None,
     revision: Revision = None,
     dtype: Dtype = "auto",
@@ -88,23 +99,26 @@ def tri_layer(
     from probekit import jobs
     from probekit.pipeline.tri_layer_run import tri_layer as study
 
-    job = jobs.make(
-        jobs.TriLayerJob,
-        model=model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline),
-        out=out,
-        questions=questions,
-        images=images,
-        references=references,
-        vocabulary=vocabulary,
-        anchors=tuple(anchors) if anchors else None,
-        samples=samples,
-        logits=logits,
-        fraction=fraction,
-        max_new_tokens=max_new_tokens,
-        batch=batch,
-        batch_tokens=batch_tokens,
-        shard_samples=shard_samples,
-        draws=draws,
-        seed=seed,
-    )
+    given: dict[str, Any] = {
+        "out": out,
+        "questions": questions,
+        "images": images,
+        "references": references,
+        "vocabulary": vocabulary,
+        "anchors": tuple(anchors) if anchors else None,
+        "samples": samples,
+        "logits": logits,
+        "fraction": fraction,
+        "max_new_tokens": max_new_tokens,
+        "batch": batch,
+        "batch_tokens": batch_tokens,
+        "shard_samples": shard_samples,
+        "draws": draws,
+        "seed": seed,
+    }
+    if model.endswith((".yaml", ".yml")):
+        job = jobs.load(Path(model), jobs.TriLayerJob, **given)
+    else:
+        spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
+        job = jobs.make(jobs.TriLayerJob, model=spec, **given)
     study(job).show()

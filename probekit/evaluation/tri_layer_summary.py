@@ -1,4 +1,4 @@
-"""What a Tri-Layer study found, with intervals: responses, scores, taxonomy, refusals, contrasts, selection."""
+"""What a Tri-Layer study found, with intervals: answers, scores, taxonomy, refusals, contrasts, selection."""
 
 from __future__ import annotations
 

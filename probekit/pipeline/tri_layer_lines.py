@@ -1,4 +1,4 @@
-"""A line a sample, every variant of every score as its own field, from a study's evidence: no model needed."""
+"""A line a sample, every variant of every score as its own field, from a study's evidence; no model."""
 
 from __future__ import annotations
 

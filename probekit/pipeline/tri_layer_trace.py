@@ -234,18 +234,27 @@ def _run(
     # The black picture's tree is by far the largest. Beside others it would pad every row to its width.
     for black in (True, False):
         part = [entry for entry in every if (entry[2] is Condition.BLIND) == black]
-        if not part:
+        # An answer in an anchor's very words is that anchor: traced twice, rounding would tell them apart.
+        first = {_identity(text): n for n, (_, _, _, text) in reversed(list(enumerate(part)))}
+        chosen = sorted(first.values())
+        if not chosen:
             continue
-        forced = [text for _, _, _, text in part]
-        prompts = [work.prompt_tokens(sample.example_id, condition) for sample, _, condition, _ in part]
+        forced = [part[n][3] for n in chosen]
+        prompts = [work.prompt_tokens(part[n][0].example_id, part[n][2]) for n in chosen]
         traced = trace_texts(tracer, forced, prompts, batch_tokens)
         if traced.tokens is None or traced.final is None:
             raise ContractError("the pass kept no tokens")
-        for n, (sample, name, _, text) in enumerate(part):
-            m, image = int(traced.prompt_tokens[n]), int(traced.image_tokens[n])
-            found[sample.example_id][name] = Read(text, traced.tokens[n][:, 0], traced.final[n], m, image)
+        place = {n: row for row, n in enumerate(chosen)}
+        for sample, name, _, text in part:
+            row = place[first[_identity(text)]]
+            m, image = int(traced.prompt_tokens[row]), int(traced.image_tokens[row])
+            found[sample.example_id][name] = Read(text, traced.tokens[row][:, 0], traced.final[row], m, image)
             loop += m + len(text.continuation)
     return found, len(every), loop
+
+
+def _identity(text: Forced) -> tuple[str, str, tuple[int, ...]]:
+    return text.image_key, text.question, text.continuation
 
 
 def _evidence(vlm: Vlm, example: Example, found: Mapping[str, Read]) -> Json:

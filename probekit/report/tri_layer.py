@@ -72,7 +72,7 @@ def write_tri_layer(
             "Taxonomy",
             tag("p", f"Of the samples called visual sycophancy, "
                      f"{_percent(found.refusals.sycophancy_in_truth_refusal)} answered the black picture "
-                     "with a refusal: what the text admits, the category denies."),
+                     "with a refusal in other words than an anchor."),
             _filled(taxonomy),
             (_shares(found), _plane(rows)),
         ),

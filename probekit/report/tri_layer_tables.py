@@ -82,8 +82,8 @@ def taxonomy_table(found: TriLayerSummary) -> Table:
         for category in PLACED
     ]
     caption = (
-        f"{every.shares.n} samples placed, {every.shares.undefined} not. Refusals are read from the text: CS "
-        "cannot see them, because a greedy answer is near the likeliest text there is, refusal or not."
+        f"{every.shares.n} samples placed, {every.shares.undefined} not. Refusals are read from the text. CS "
+        "sees one only where its words are an anchor's; any other greedy answer is near the likeliest text."
     )
     return Table("Taxonomy", columns, tuple(rows), caption)
 

@@ -85,7 +85,8 @@ def conflict_shortcut(
     """Whether an answer to an unrelated image speaks of what the question implies. Tri-Layer 4.3.
 
     Naming an object of the image shown is grounding, also when it is named to deny the question's
-    premise. The question's objects are not in that image by construction.
+    premise. The question's objects are not in that image by construction, so denying them is true of
+    it: "There is no cup" is as grounded as "No".
 
     Args:
         full_response: the answer to the original image; the same answer to an unrelated one is a shortcut.
@@ -106,6 +107,8 @@ def conflict_shortcut(
         return Verdict(given, "yes_no")
     if any(says(response, o, synonyms) for o in asked):
         return Verdict(True, "names_question_object")
+    if any(f" {normalise(o)} " in f" {text} " for o in asked):
+        return Verdict(False, "denies_question_object")
     if full_response is not None and text and text == normalise(full_response):
         return Verdict(True, "same_answer")
     return Verdict(None, "undecided")

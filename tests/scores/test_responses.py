@@ -75,6 +75,8 @@ def test_a_bare_no_is_a_named_choice() -> None:
         ("Yes.", True, "yes_no"),
         ("No.", False, "yes_no"),
         ("An airplane is parked.", True, "names_question_object"),
+        ("There is no airplane.", False, "denies_question_object"),
+        ("There is no other airplane, but one airplane.", True, "names_question_object"),
         ("It is blue.", None, "undecided"),
         ("On the runway", True, "same_answer"),
         ("I cannot see that.", False, "uncertainty"),
