@@ -50,6 +50,9 @@ class World:
             case AttentionMass():
                 groups = len(capture.groups)
                 raw = random.gamma(4.0, size=(n, capture.window, LAYERS, HEADS, groups))
+                keys = np.ones((n, capture.window, groups))
+                keys[:, :, :6] = np.maximum(self.capture(GroupCount(window=capture.window)), 0)
+                raw *= keys[:, :, None, None]
                 raw[..., 2] *= np.exp(-0.8 * doubt)[:, None, None, None]
                 raw[..., 5] *= np.exp(0.8 * doubt)[:, None, None, None]
                 mass = raw / raw.sum(axis=-1, keepdims=True)

@@ -41,31 +41,34 @@ class DhcpMlp:
         """Train one network a problem; `NotFittableError` when one has a single class."""
         for problem in problems:
             require_two_classes(problem)
-        for problem in problems:
-            yield self._fit(x, problem)
+        from probekit.detectors.heads.network import each
+
+        multiply_adds = min(self.batch, len(x)) * x.shape[1] * self.width
+        yield from each(lambda problem: self._fit(x, problem), problems, multiply_adds)
 
     def _fit(self, x: np.ndarray, problem: Problem) -> Solution:
         import torch
 
-        from probekit.detectors.heads.network import arrays, train
+        from probekit.detectors.heads.network import arrays, seeded, train
 
         part = x[problem.rows].astype(np.float32)
         mean = part.mean(axis=0, dtype=np.float64).astype(np.float32)
         deviation = np.maximum(part.std(axis=0, dtype=np.float64), 1e-8).astype(np.float32)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(problem.seed)
-            network = torch.nn.Sequential(
-                torch.nn.Linear(x.shape[1], self.width), torch.nn.ReLU(), torch.nn.Linear(self.width, 1)
-            )
-            loss = train(
-                network,
-                (part - mean) / deviation,
-                problem.y,
-                seed=problem.seed,
-                epochs=self.epochs,
-                batch=min(self.batch, len(part)),
-                learning_rate=self.learning_rate,
-            )
+
+        def build() -> torch.nn.Sequential:
+            first, second = torch.nn.Linear(x.shape[1], self.width), torch.nn.Linear(self.width, 1)
+            return torch.nn.Sequential(first, torch.nn.ReLU(), second)
+
+        network = seeded(problem.seed, build)
+        loss = train(
+            network,
+            (part - mean) / deviation,
+            problem.y,
+            generator=torch.Generator().manual_seed(problem.seed),
+            epochs=self.epochs,
+            batch=min(self.batch, len(part)),
+            learning_rate=self.learning_rate,
+        )
         weights = {**arrays(network), "mean": mean, "deviation": deviation}
         return Solution(weights, {"epochs": self.epochs, "loss": loss})
 

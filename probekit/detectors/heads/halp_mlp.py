@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -45,32 +46,36 @@ class HalpMlp:
             require_two_classes(problem)
             if len(problem.y) < 2:
                 raise NotFittableError("batch normalisation needs at least two rows")
-        for problem in problems:
-            yield self._fit(x, problem)
+        from probekit.detectors.heads.network import each
+
+        widths = (x.shape[1], *self.widths, 1)
+        multiply_adds = self.batch * sum(a * b for a, b in pairwise(widths))
+        yield from each(lambda problem: self._fit(x, problem), problems, multiply_adds)
 
     def _fit(self, x: np.ndarray, problem: Problem) -> Solution:
         import torch
 
-        from probekit.detectors.heads.network import arrays, train
+        from probekit.detectors.heads.network import SeededDropout, arrays, seeded, train
 
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(problem.seed)
+        generator = torch.Generator().manual_seed(problem.seed)
+
+        def build() -> torch.nn.Sequential:
             layers: list[torch.nn.Module] = []
-            width = x.shape[1]
-            for wide in self.widths:
-                layers += [torch.nn.Linear(width, wide), torch.nn.ReLU()]
-                layers += [torch.nn.BatchNorm1d(wide, eps=EPSILON), torch.nn.Dropout(self.dropout)]
-                width = wide
-            network = torch.nn.Sequential(*layers, torch.nn.Linear(width, 1))
-            loss = train(
-                network,
-                x[problem.rows],
-                problem.y,
-                seed=problem.seed,
-                epochs=self.epochs,
-                batch=self.batch,
-                learning_rate=self.learning_rate,
-            )
+            for before, width in pairwise((x.shape[1], *self.widths)):
+                layers += [torch.nn.Linear(before, width), torch.nn.ReLU()]
+                layers += [torch.nn.BatchNorm1d(width, eps=EPSILON), SeededDropout(self.dropout, generator)]
+            return torch.nn.Sequential(*layers, torch.nn.Linear(self.widths[-1], 1))
+
+        network = seeded(problem.seed, build)
+        loss = train(
+            network,
+            x[problem.rows],
+            problem.y,
+            generator=generator,
+            epochs=self.epochs,
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+        )
         return Solution(arrays(network), {"epochs": self.epochs, "loss": loss})
 
     def score(self, weights: Weights, x: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, " row"]:

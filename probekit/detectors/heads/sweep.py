@@ -58,6 +58,9 @@ def solve(
         max_iter: L-BFGS steps at most.
     """
     used = np.unique(np.concatenate(list(rows)))
+    # The basis comes from all rows, fitted on or not, so that a problem's path to its optimum does not
+    # depend on which other problems are solved with it; the optimum does not depend on the basis.
+    everyone = x[np.isfinite(x).all(axis=1)].astype(np.float64)
     place = np.full(len(x), -1)
     place[used] = np.arange(len(used))
     target = np.zeros((len(used), len(rows)))
@@ -67,7 +70,7 @@ def solve(
         mass[place[chosen], k] = weights
     total = mass.sum(axis=0)
     penalty = 1.0 / (c * total)
-    basis = _Basis.of(x[used].astype(np.float64), float(penalty.mean()))
+    basis = _Basis.of(everyone, x[used].astype(np.float64), 1.0 / (c * len(everyone)))
     problem = _Objective(basis, target, mass / total, penalty)
     state, iterations, gradient = _lbfgs(problem, tol, max_iter)
     coef = basis.to_columns(state[1:])
@@ -84,7 +87,7 @@ class _Basis:
     scale: np.ndarray
 
     @classmethod
-    def of(cls, x: np.ndarray, penalty: float) -> _Basis:
+    def of(cls, x: np.ndarray, used: np.ndarray, penalty: float) -> _Basis:
         count, dim = x.shape
         mean = x.mean(axis=0)
         centred = x - mean
@@ -99,7 +102,7 @@ class _Basis:
         # Curvature along each axis where the log-loss is steepest, plus the penalty: the scale that
         # makes the first Newton step a plain gradient step.
         scale = np.sqrt(values / (4 * count) + penalty)
-        return cls(centred @ axes / scale, mean, axes, scale)
+        return cls((used - mean) @ axes / scale, mean, axes, scale)
 
     def to_columns(self, inner: np.ndarray) -> np.ndarray:
         """Whitened weights as weights of the given columns, (dim, problem)."""
