@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         line("object present", names, [f.present for f in pooled]),
     ]
     frame = Frame("absent_present", "Non-assertive mentions flagged", "share flagged", "detector")
-    figure = bar_figure(frame, bars, limits=(0, 1), reference=0.1)
+    figure = bar_figure(frame, bars, limits=(0.0, 1.0), reference=0.1)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

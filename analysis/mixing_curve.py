@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "share flagged",
         "One falling line for each trained detector.",
     )
-    figure = line_figure(frame, lines, limits=(0, 1), reference=0.1)
+    figure = line_figure(frame, lines, limits=(0.0, 1.0), reference=0.1)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Series(title, names, [r.value for r in found], [r.low for r in found], [r.high for r in found])
         )
     frame = Frame("position_matching", "AUROC, and what is left at equal positions", "AUROC", "detector")
-    figure = bar_figure(frame, bars, limits=(0, 1), reference=0.5)
+    figure = bar_figure(frame, bars, limits=(0.0, 1.0), reference=0.5)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     frame = Frame(
         "teacher_forced_control", f"Non-assertive mentions flagged by {shown}", "mix", "share flagged"
     )
-    figure = line_figure(frame, lines, limits=(0, 1), reference=0.1)
+    figure = line_figure(frame, lines, limits=(0.0, 1.0), reference=0.1)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

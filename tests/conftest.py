@@ -55,7 +55,8 @@ class World:
                 raw *= keys[:, :, None, None]
                 raw[..., 2] *= np.exp(-0.8 * doubt)[:, None, None, None]
                 raw[..., 5] *= np.exp(0.8 * doubt)[:, None, None, None]
-                mass = raw / raw.sum(axis=-1, keepdims=True)
+                with np.errstate(invalid="ignore"):
+                    mass = raw / raw.sum(axis=-1, keepdims=True)
                 mass[_before_start(self.rows, capture.window)] = np.nan
                 return mass.astype(np.float32)
             case GroupCount():

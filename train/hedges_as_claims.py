@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         line("hedges are claims", names, [after for *_, after in found]),
     ]
     frame = Frame("hedges_as_claims", "Other non-claims flagged", "share flagged", "detector, mix")
-    figure = bar_figure(frame, bars, limits=(0, 1), reference=0.1)
+    figure = bar_figure(frame, bars, limits=(0.0, 1.0), reference=0.1)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

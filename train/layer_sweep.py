@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for mix, by_layer in found.items()
     ]  # fmt: skip
     frame = Frame("layer_sweep", "AUROC of a probe at each depth", "hs[l]", "AUROC")
-    figure = line_figure(frame, lines, limits=(0.4, 1), reference=0.5)
+    figure = line_figure(frame, lines, limits=(0.4, 1.0), reference=0.5)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

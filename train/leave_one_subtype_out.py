@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = [f"{f.subtype}, {f.detector}" for f in found]
     bars = [line("seen", names, [f.seen for f in found]), line("unseen", names, [f.unseen for f in found])]
     frame = Frame("leave_one_subtype_out", "Subtype flagged, seen and unseen in training", "share flagged")
-    figure = bar_figure(frame, bars, limits=(0, 1), reference=0.1)
+    figure = bar_figure(frame, bars, limits=(0.0, 1.0), reference=0.1)
     print(f"table: {save_study(given.folder, table, figure)}")
 
 

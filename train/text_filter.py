@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for title, at in (("without filter", 1), ("with filter", 2))
     ]
     frame = Frame("text_filter", "Non-assertive mentions flagged", "share flagged", "detector", caption=about)
-    figure = bar_figure(frame, bars, limits=(0, 1), reference=0.1)
+    figure = bar_figure(frame, bars, limits=(0.0, 1.0), reference=0.1)
     print(about)
     print(f"table: {save_study(given.folder, table, figure)}")
 

@@ -101,7 +101,7 @@ def test_leave_one_subtype_out_costs_more_where_it_was_left_out(made: Path) -> N
 def test_text_filter(made: Path) -> None:
     run("train.text_filter", made)
     rows = {r["detector"]: r for r in table(made, "text_filter")}
-    assert set(rows) == set(NAMES)
+    assert set(rows) >= set(NAMES)
     assert sum(float(r["fpr"]) - float(r["fpr_filtered"]) for r in rows.values()) > 0
     assert "The filter catches all" in (made / "studies/text_filter.md").read_text()
 
