@@ -27,6 +27,7 @@ COLUMNS = {
     "states": ("hidden states", "final norm"),
     "logits": ("logits",),
     "rows": ("attention rows",),
+    "text only": ("text only",),
     "batches, padding": ("batch of 4 against 1", "left padding"),
     "prefixes shared": ("prefix sharing",),
     "replay": ("replay",),
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with tempfile.TemporaryDirectory() as folder:
             vlm = load(str(make(family, Path(folder) / family)), dtype="float32", device="cpu")
             report = check(vlm)
-            unserved = _unserved(vlm)
+            unserved = _unserved(vlm, report)
         cells = [_cell(report, contracts) for contracts in COLUMNS.values()]
         lines.append(f"| {family} | {report.architecture} | {' | '.join(cells)} | {unserved} |")
         notes += [f"- {family}, {o.contract}: {o.note}" for o in report.outcomes if _worth_a_note(o)]
@@ -85,9 +86,10 @@ def _cell(report: Report, contracts: Sequence[str]) -> str:
     return "exact" if max(sizes) == 0 else f"{max(sizes):.1e}"
 
 
-def _unserved(vlm: Vlm) -> str:
+def _unserved(vlm: Vlm, report: Report) -> str:
     bench = Bench(vlm)
     flat = bench.eager[0].prompt.grids[0] is None
+    pictured = report["text only"].status == "skipped"
     names = []
     for name, detector in DETECTORS.items():
         captures = detector.needs()
@@ -96,7 +98,8 @@ def _unserved(vlm: Vlm) -> str:
         except FamilyError:
             names.append(name)
         else:
-            if flat and any(isinstance(capture, AttentionGrid) for capture in captures):
+            gridless = flat and any(isinstance(capture, AttentionGrid) for capture in captures)
+            if gridless or (pictured and any(capture.condition == "text_only" for capture in captures)):
                 names.append(name)
     return ", ".join(names) or "none"
 

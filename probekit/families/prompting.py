@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,13 +146,14 @@ class Prompter:
             raise InputError("a batch cannot mix prompts with and without images")
         bos = self.vlm.tokenizer.bos_token
         written = bos is not None and all(full.startswith(bos) for full, _ in texts)
-        inputs = self.vlm.processor(
-            text=[full for full, _ in texts],
-            images=[list(row) for row in images] if all(pictured) and pictured else None,
-            return_tensors="pt",
-            padding=True,
-            add_special_tokens=not written,
-        )
+        with _picture_optional(self.vlm, without=not any(pictured)):
+            inputs = self.vlm.processor(
+                text=[full for full, _ in texts],
+                images=[list(row) for row in images] if all(pictured) and pictured else None,
+                return_tensors="pt",
+                padding=True,
+                add_special_tokens=not written,
+            )
         ids, mask = inputs.pop("input_ids"), inputs.pop("attention_mask")
         inputs.pop("labels", None)
         _align_reader(inputs)
@@ -358,3 +360,18 @@ def _padded_left(rows: Sequence[torch.Tensor]) -> torch.Tensor:
 
 def _first(types: Mapping[str, tuple[int, ...]], length: int) -> dict[str, tuple[int, ...]]:
     return {key: values[:1] * length for key, values in types.items()}
+
+
+@contextmanager
+def _picture_optional(vlm: Vlm, *, without: bool) -> Iterator[None]:
+    """Say so when a processor takes no text without a picture, and one was to be encoded."""
+    try:
+        yield
+    except ValueError as error:
+        if not without or "image" not in str(error):
+            raise
+        raise FamilyError(
+            f"{type(vlm.processor).__name__} takes no text without a picture",
+            where=vlm.name,
+            hint="Passes without pictures (text_only) cannot be served. Choose other detectors.",
+        ) from error

@@ -81,11 +81,18 @@ def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int, tokens: Sequence[
         key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
         for key, value in inputs.items()
     }
-    if not placed:
-        return NO_VISION
     parameters = inspect.signature(vlm.model.forward).parameters
     pixels = parameters.get("pixel_values")
-    if "mm_encoder_outputs" not in parameters or (pixels is not None and pixels.default is pixels.empty):
+    always = pixels is not None and pixels.default is pixels.empty
+    if not any(key.startswith("pixel") for key in placed):
+        if always:
+            raise FamilyError(
+                f"{type(vlm.model).__name__} cannot run without a picture",
+                where=vlm.name,
+                hint="Passes without pictures (text_only) cannot be served. Choose other detectors.",
+            )
+        return NO_VISION
+    if always or "mm_encoder_outputs" not in parameters:
         return Vision(placed, None, None)
     outputs = image_features(vlm, placed)
     features = _by_picture(outputs.pooler_output, pictures, tokens)

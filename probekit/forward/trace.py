@@ -210,17 +210,22 @@ class Tracer:
         evidence = Evidence()
         keeper = Keeper(self.vlm, self.needs, self._lenses, layout, call.placement, evidence)
         layers, norm = self._decoder.layers, self._decoder.norm
+        blind = self.vlm.family.cross_attention and "pixel_values" not in call.arguments
+        skipped = frozenset(silent_layers(self.vlm) if blind else ())
         cached = {"use_cache": False} if cache is None else {"use_cache": True, "cache": cache}
         with (
             attention.rows_wanted(keeper.wanted),
             self._traced.trace(**call.arguments, **cached, logits_to_keep=1),
         ):
-            keeper.state(0, layers[0].input)
+            state = layers[next(n for n in range(len(layers)) if n not in skipped)].input
+            keeper.state(0, state)
             for number in range(len(layers)):
                 if keeper.wanted is not None:
                     keeper.rows(number, layers[number].self_attn.output[1])
                 last = number + 1 == len(layers)
-                keeper.state(RAW_LAST if last else number + 1, layers[number].output)
+                if number not in skipped:
+                    state = layers[number].output
+                keeper.state(RAW_LAST if last else number + 1, state)
             keeper.state(len(layers), norm.output)
         return evidence
 

@@ -27,6 +27,7 @@ SKIPPED = {
     "image span": {"mllama"},
     "attention rows": {"mllama"},
     "attention masses": {"mllama", "qwen3_5"},
+    "text only": {"instructblip", "paligemma"},
     "prefix sharing": {
         "aya_vision",
         "gemma3",

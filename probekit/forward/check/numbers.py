@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import torch
 from torch import Tensor
 
 from probekit.captures import GROUPS, AttentionMass, HiddenState, Logits
+from probekit.errors import FamilyError
 from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, absolute, relative
-from probekit.forward.check.oracle import arguments, attention_kernel
+from probekit.forward.check.oracle import arguments, attention_kernel, eager_outputs
 from probekit.forward.check.report import Outcome
+from probekit.forward.trace import Tracer, silent_layers
 
 _HYBRID = "some decoder layers have no attention over the text; attention captures are refused by name"
 
@@ -89,6 +92,28 @@ def logits(bench: Bench) -> Outcome:
         places = [len(eager.prompt) + target.token - 1 for target in text.targets]
         worst = max(worst, relative(found, eager.logits[places]))
     return bench.found("logits", worst, bench.tolerance.values, "head(hs[L]) at the targets' queries")
+
+
+@torch.no_grad()
+def text_only(bench: Bench) -> Outcome:
+    """States and logits of a text without any picture, as text-only probes read them."""
+    text = replace(bench.texts[1], image=None)
+    captures = [capture for capture in bench.captures if isinstance(capture, HiddenState | Logits)]
+    try:
+        traced = Tracer(bench.vlm, bench.prompter, captures, sharing=False).run([text])
+    except FamilyError as error:
+        return bench.skipped("text only", error.what)
+    eager = eager_outputs(bench.vlm, bench.prompter, text)
+    places = torch.tensor([len(eager.prompt) + target.token for target in text.targets])
+    worst = relative(bench.vlm.logits(traced.arrays[Logits()].to(bench.vlm.device)), eager.logits[places - 1])
+    expected = list(eager.states)
+    if len(expected) <= bench.vlm.depth:  # cross-attention layers are passed over and left out
+        for layer in silent_layers(bench.vlm):
+            expected.insert(layer + 1, expected[layer])
+    for index in range(bench.vlm.depth + 1):
+        found = traced.arrays[HiddenState(layer=index, window=1)]
+        worst = max(worst, relative(found, expected[index][places]))
+    return bench.found("text only", worst, bench.tolerance.values, "states and logits without a picture")
 
 
 def _second(found: list[Tensor]) -> Any:

@@ -25,6 +25,7 @@ CONTRACTS: Mapping[str, Contract] = MappingProxyType(
         "hidden states": numbers.hidden_states,
         "final norm": numbers.final_norm,
         "logits": numbers.logits,
+        "text only": numbers.text_only,
         "batch of 4 against 1": batching.right_padding,
         "left padding": batching.left_padding,
         "prefix sharing": batching.prefix_sharing,
