@@ -48,20 +48,29 @@ def ask(folder: Path) -> Path:
     return folder / "pope_random.jsonl"
 
 
+@pytest.fixture(scope="module")
+def organism(tmp_path_factory):
+    """The embedded model's own questions on four pictures."""
+    job = jobs.make(
+        jobs.PopeJob, model={"name": "organism", "dtype": "float32"}, pictures=4, draws=20,
+        out=tmp_path_factory.mktemp("organism") / "out",
+    )  # fmt: skip
+    return job, pope(job)
+
+
 @pytest.fixture(scope="module", params=["organism", *PROMPTS])
 def run(request, tmp_path_factory):
-    """A finished audit: its job, the folder of one split, and what it says."""
-    folder = tmp_path_factory.mktemp("pope")
-    values = {"out": folder / "out", "draws": 20, "batch_tokens": 900, "shard_questions": 4}
+    """A finished audit: its job and its summary."""
     if request.param == "organism":
-        job = jobs.make(jobs.PopeJob, model={"name": "organism", "dtype": "float32"}, pictures=4, **values)
-    else:
-        model = str(make(request.param, folder / "model", Size()))
-        job = jobs.make(
-            jobs.PopeJob,
-            model={"name": model, "dtype": "float32", "prompt": PROMPTS[request.param]},
-            questions=(ask(folder),), images=folder / "images", suffix=" Yes or no?", **values,
-        )  # fmt: skip
+        return request.getfixturevalue("organism")
+    folder = tmp_path_factory.mktemp("pope")
+    model = str(make(request.param, folder / "model", Size()))
+    job = jobs.make(
+        jobs.PopeJob,
+        model={"name": model, "dtype": "float32", "prompt": PROMPTS[request.param]},
+        questions=(ask(folder),), images=folder / "images", suffix=" Yes or no?",
+        out=folder / "out", draws=20, batch_tokens=900, shard_questions=4,
+    )  # fmt: skip
     return job, pope(job)
 
 
@@ -153,14 +162,14 @@ def test_only_what_is_missing_is_made_again(run, monkeypatch):
     assert (job.out / "readouts.md").exists()
 
 
+ORGANISM = ("pope", "organism", "--images-count", 4, "--draws", 20, "--dtype", "float32")
+
+
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """The embedded model's own questions on four pictures, asked by command."""
-    out = tmp_path_factory.mktemp("world") / "out"
+def world(organism):
+    """The folder of that audit, and what the command says about it."""
+    out = organism[0].out
     return out, command(*ORGANISM, "--out", out)
-
-
-ORGANISM = ("pope", "organism", "--images-count", 4, "--draws", 20)
 
 
 def command(*arguments):
@@ -228,7 +237,7 @@ def test_bad_input_is_named_before_a_model_is_loaded(tmp_path, monkeypatch):
 
 def test_a_folder_of_another_audit_is_not_mixed_with_this_one(world, tmp_path):
     out, _ = world
-    assert "pictures" in refused("pope", "organism", "--images-count", 5, "--out", out)
+    assert "pictures" in refused(*ORGANISM, "--out", out, "--images-count", 5)
     assert "max" in refused(*ORGANISM, "--out", out, "--max-new-tokens", 3)
     file = ask(tmp_path)
     assert "questions" in refused(
