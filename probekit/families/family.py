@@ -71,7 +71,7 @@ class Family:
         if not hasattr(decoder, "layers") or not hasattr(decoder, "norm"):
             raise FamilyError(
                 f"the decoder of {type(model).__name__} has no layers or no final norm",
-                hint="Add a family page for this architecture (see CONTRIBUTING).",
+                hint="See docs/adding_a_family.md for what a family must know.",
             )
         return decoder
 

@@ -74,6 +74,6 @@ def test_stored_numbers_are_hugging_faces(finished):
         logp = eager.logits[query].double().log_softmax(-1)[ids[token]]
         np.testing.assert_allclose(shard[TokenStatistics()][number, 0], logp, rtol=1e-5)
         image = np.flatnonzero(eager.prompt.groups == 2)
-        expected = [layer[:, query][:, image].sum(-1) for layer in eager.attention]
+        expected = [layer[:, token][:, image].sum(-1) for layer in eager.attention]
         np.testing.assert_allclose(shard[mass][number, -1, :, :, 2], np.stack(expected), rtol=2e-3)
         assert np.isfinite(shard[AttentionGrid()][number]).all()

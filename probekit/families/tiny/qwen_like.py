@@ -102,7 +102,7 @@ def glm4v(size: Size) -> tuple[Any, Any]:
         Glm4vVideoProcessor,
     )
 
-    marks = ("<|image|>", "<|video|>", "<|begin_of_image|>", "<|end_of_image|>")
+    marks: tuple[str, ...] = ("<|image|>", "<|video|>", "<|begin_of_image|>", "<|end_of_image|>")
     marks += ("<|begin_of_video|>", "<|end_of_video|>", "<|im_start|>", "<|im_end|>")
     tokenizer = byte_tokenizer(marks, bos=False, words=size.words)
     names = {

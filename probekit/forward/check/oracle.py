@@ -20,7 +20,8 @@ class Eager:
 
     Attributes:
         states: hs[0..L], ``(position, D)`` each, hs[L] after the final norm.
-        attention: of the layers that attend, ``(head, query, key)`` each.
+        attention: of the layers that attend, ``(head, query, key)`` each, for the queries from the
+            prompt's last token on; whole maps of a large model would not fit.
         logits: ``(position, V)``, float32.
         prompt: the encoded prompt.
         ids: prompt and continuation.
@@ -63,12 +64,23 @@ def arguments(vlm: Vlm, prompter: Prompter, text: Forced) -> tuple[dict[str, Any
 def eager_outputs(vlm: Vlm, prompter: Prompter, text: Forced) -> Eager:
     """Run one text eagerly, with every state and every attention map."""
     inputs, prompt = arguments(vlm, prompter, text)
-    with attention_kernel(vlm, "eager"):
-        output = vlm.model(**inputs, output_attentions=True, output_hidden_states=True, use_cache=False)
+    maps: list[Tensor] = []
+
+    def keep(module: Any, args: Any, output: Any) -> None:
+        maps.append(output[1][0, :, len(prompt) - 1 :].cpu())
+
+    layers: list[Any] = [layer.self_attn for layer in vlm.layers if hasattr(layer, "self_attn")]
+    hooks = [layer.register_forward_hook(keep) for layer in layers]
+    try:
+        with attention_kernel(vlm, "eager"):
+            output = vlm.model(**inputs, output_hidden_states=True, use_cache=False)
+    finally:
+        for hook in hooks:
+            hook.remove()
     inner = getattr(output, "language_model_outputs", None) or output
     return Eager(
         states=tuple(state[0].cpu() for state in inner.hidden_states),
-        attention=tuple(layer[0].cpu() for layer in inner.attentions if layer is not None),
+        attention=tuple(maps),
         logits=output.logits[0].float().cpu(),
         prompt=prompt,
         ids=prompt.ids + text.continuation,
