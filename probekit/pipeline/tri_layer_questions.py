@@ -124,8 +124,8 @@ def _ask(scene: Scene, task: str, rng: random.Random, *, yes: bool, asked: set[s
 
     if task == "where":
         return place_question(scene, rng)
-    kind = next((kind for kind in get_args(QuestionKind) if kind == task), "adversarial")
-    found = questions(scene, kind, form=2 if task == "sentence" else 0)
+    kinds: dict[str, QuestionKind] = {kind: kind for kind in get_args(QuestionKind)}
+    found = questions(scene, kinds.get(task, "adversarial"), form=2 if task == "sentence" else 0)
     wanted = [q for q in found if (q.answer == "yes") == yes]
     return rng.choice([q for q in wanted if q.category not in asked] or wanted)
 

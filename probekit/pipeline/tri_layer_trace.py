@@ -274,10 +274,11 @@ def _divergences(vlm: Vlm, found: Mapping[str, Read]) -> dict[str, list[float]]:
     if not others:
         return {}
     full = found["full@full"].final
-    pairs = torch.cat([full] * len(others)), torch.cat([read.final for read in others.values()])
+    repeated = torch.cat([full] * len(others)).to(vlm.device)
+    shown = torch.cat([read.final for read in others.values()]).to(vlm.device)
     with torch.no_grad():
-        values = divergences(*(side.to(vlm.device) for side in pairs), vlm.logits, vlm.vocabulary)
-    pieces = values.cpu().split(len(full))
+        values = divergences(repeated, shown, vlm.logits, vlm.vocabulary)
+    pieces = values.reshape(len(others), len(full)).cpu()
     return {name: piece.tolist() for name, piece in zip(others, pieces, strict=True)}
 
 

@@ -152,6 +152,8 @@ def test_scores_equal_plain_forwards_one_sequence_at_a_time(study):
             other, own = anchors(which, which), anchors(which, "full")
             assert line[f"lad{suffix}"] == pytest.approx((other - own).max(), abs=1e-4)
             assert line[f"lad{suffix}_best"] == pytest.approx((other - own)[other.argmax()], abs=1e-4)
+            if answers[which]["text"] in ANCHORS[which]:
+                assert line[f"cs{suffix}"] <= 0.0  # the answer is an anchor; rounding must not lift it
             response = plain.mean_logp(shown[which], line["prompt"], answers[which]["token_ids"])
             assert line[f"cs{suffix}"] == pytest.approx(response - other.max(), abs=1e-4)
             response = plain.mean_logp(shown[which], line["prompt"], full)
