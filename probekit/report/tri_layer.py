@@ -158,7 +158,7 @@ def _plane(rows: Sequence[TriLayerRow]) -> Figure:
         "LAD, nats a token",
         "VNS, nats",
         "Every sample by LAD and VNS, refusals apart",
-        "Refusals in the text lie where the taxonomy sees sycophancy.",
+        "LAD and VNS alone do not tell refusals in the text from answers; CS is asked to.",
     )
     return scatter_figure(frame, groups)
 
