@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float, Int
 
 REPLICATES = 1000
 COVERAGE = 0.95
+PAIRS = 4_000_000
+"""Pairs of a positive and a negative row above which AUROC is resampled row by row."""
 
 
 def auroc(scores: Float[np.ndarray, " row"], positive: Bool[np.ndarray, " row"]) -> float:
@@ -79,6 +81,30 @@ class Resamples:
         """Weight of each row in each replicate: the draws of its image."""
         return np.asarray(self.counts[:, codes])
 
+    def auroc(
+        self,
+        codes: Int[np.ndarray, " row"],
+        scores: Float[np.ndarray, " row"],
+        positive: Bool[np.ndarray, " row"],
+    ) -> Float[np.ndarray, " replicate"]:
+        """AUROC in each replicate; NaN where a class was not drawn.
+
+        Wins are counted once for each pair of images: a replicate weighs the pair by the draws of both.
+        """
+        if int(positive.sum()) * int((~positive).sum()) > PAIRS:
+            return weighted_auroc(scores, positive, self.weights(codes))
+        above, one = _by_image(codes[positive], scores[positive])
+        below, two = _by_image(codes[~positive], scores[~positive])
+        if len(above) == 0 or len(below) == 0:
+            return np.full(len(self.counts), np.nan)
+        pairs = np.where(above[:, None] > below, 1.0, np.where(above[:, None] == below, 0.5, 0.0))
+        wins = np.add.reduceat(np.add.reduceat(pairs, one.starts, axis=0), two.starts, axis=1)
+        left, right = self.counts[:, one.images], self.counts[:, two.images]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(
+                ((left @ wins) * right).sum(axis=1) / ((left @ one.sizes) * (right @ two.sizes))
+            )
+
     def share(
         self, codes: Int[np.ndarray, " row"], flagged: Bool[np.ndarray, " row"]
     ) -> Float[np.ndarray, " replicate"]:
@@ -87,6 +113,21 @@ class Resamples:
         hits = self.counts @ np.bincount(codes[flagged], minlength=size).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(hits / (self.counts @ np.bincount(codes, minlength=size).astype(np.float64)))
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Rows sorted by image: where each image begins, which it is, and how many rows it has."""
+
+    starts: np.ndarray
+    images: np.ndarray
+    sizes: np.ndarray
+
+
+def _by_image(codes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, _Runs]:
+    order = np.argsort(codes, kind="stable")
+    images, starts, sizes = np.unique(codes[order], return_index=True, return_counts=True)
+    return values[order], _Runs(starts, images, sizes.astype(np.float64))
 
 
 def interval(replicates: Float[np.ndarray, " replicate"]) -> tuple[float, float]:

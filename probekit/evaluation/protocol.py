@@ -17,7 +17,7 @@ from jaxtyping import Bool
 from probekit.detectors.table import CONCRETE, HALLUCINATED, NON_ASSERTIVE, Population
 from probekit.errors import ContractError
 from probekit.evaluation.matching import REPEATS, matched
-from probekit.evaluation.measures import REPLICATES, Resamples, auroc, interval, weighted_auroc
+from probekit.evaluation.measures import REPLICATES, Resamples, auroc, interval
 from probekit.evaluation.records import Measure, Record
 from probekit.evaluation.records import Population as Where
 from probekit.evaluation.splits import Split
@@ -256,7 +256,7 @@ class Protocol:
         target = positive[rows]
         if target.all() or not target.any():
             return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
-        replicates = weighted_auroc(scores[rows], target, self.resamples.weights(self.codes[rows]))
+        replicates = self.resamples.auroc(self.codes[rows], scores[rows], target)
         return SeedEstimate(auroc(scores[rows], target), replicates, len(rows))
 
     def _share(

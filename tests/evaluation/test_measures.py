@@ -33,6 +33,18 @@ def test_weights_mean_repetition(pairs: list[tuple[int, bool]], seed: int) -> No
     assert found == pytest.approx(roc_auc_score(positive[repeated], scores[repeated]))
 
 
+@given(PAIRS, st.integers(0, 1000))
+def test_pairs_of_images_give_what_rows_give(pairs: list[tuple[int, bool]], seed: int) -> None:
+    scores = np.asarray([float(s) for s, _ in pairs])
+    positive = np.asarray([p for _, p in pairs])
+    images = np.random.default_rng(seed).choice(list("abcdefg"), len(scores)).astype(object)
+    resamples = Resamples.of(images, 40, seed)
+    codes = resamples.codes(images)
+    found = resamples.auroc(codes, scores, positive)
+    expected = weighted_auroc(scores, positive, resamples.weights(codes))
+    assert np.allclose(found, expected, equal_nan=True)
+
+
 def test_a_constant_score_has_auroc_half() -> None:
     assert auroc(np.zeros(6), np.arange(6) < 2) == 0.5
 

@@ -15,7 +15,7 @@ import torch
 
 from probekit.detectors.heads.base import Problem, Solution
 
-THREADS_PAY = 50_000_000
+THREADS_PAY = 500_000_000
 """Multiply-adds of a batch above which threads gain more than their meeting at each operation costs."""
 
 WORKERS = 4
