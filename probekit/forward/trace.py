@@ -98,6 +98,7 @@ class Tracer:
         captures: what to keep; may be empty when only token statistics are wanted.
         sharing: compute common prefixes once; by default where the family is known to bear it.
         keep_tokens: keep statistics of every token, and the normed states they come from.
+        row_tokens: trees of more tokens are not packed into one row, `ROW_TOKENS` by default.
 
     Attributes:
         computed: tokens computed so far, padding left out.
@@ -112,12 +113,14 @@ class Tracer:
         *,
         sharing: bool | None = None,
         keep_tokens: bool = False,
+        row_tokens: int | None = None,
     ) -> None:
         self.vlm = vlm
         self.prompter = prompter
         self.captures = tuple(captures)
         self.sharing = vlm.shares_prefixes if sharing is None else sharing
         self.keep_tokens = keep_tokens
+        self.row_tokens = ROW_TOKENS if row_tokens is None else row_tokens
         self.needs = Needs.of(captures, vlm.depth, logits=keep_tokens)
         self.computed = 0
         self.distinct = 0
@@ -180,7 +183,7 @@ class Tracer:
         return self._captures(self._pass(call, layout), layout)
 
     def _too_large(self, tree: Tree) -> bool:
-        return len(tree) > ROW_TOKENS and not (self.needs.lens or self.needs.similarity)
+        return len(tree) > self.row_tokens and not (self.needs.lens or self.needs.similarity)
 
     def _in_limbs(self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any]) -> Traced:
         """A tree's trunk once, into a cache; then its limbs, each over a copy of that cache."""

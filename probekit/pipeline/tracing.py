@@ -51,8 +51,12 @@ def make_header(
     extra: Mapping[str, Any],
 ) -> Header:
     """What a store says about itself."""
+    from probekit.forward.check import require_proven
     from probekit.forward.rows import KERNEL
     from probekit.store import Header
+    from probekit.store.schema import CHECK
+
+    report = require_proven(vlm)
 
     return Header(
         job_digest=job_digest,
@@ -69,7 +73,7 @@ def make_header(
         width=vlm.width,
         vocabulary=vlm.vocabulary,
         shard_examples=shard_examples,
-        extra=extra,
+        extra=extra if report is None else {**extra, CHECK: report.digest},
     )
 
 

@@ -31,6 +31,10 @@ ATTENTION_DTYPE = "attention_dtype"
 """Key of `Header.extra` that sets the stored type of attention: ``float16`` (default) or ``float32``."""
 
 
+CHECK = "check"
+"""Key of `Header.extra` that holds the digest of the report of the model's check, if it was checked."""
+
+
 @dataclass(frozen=True)
 class Header:
     """Where the numbers of a store come from. Saved before the work begins.
@@ -126,8 +130,10 @@ def load_header(path: Path) -> tuple[Header, tuple[Capture, ...]]:
 def differences(
     old: Header, old_captures: tuple[Capture, ...], new: Header, new_captures: tuple[Capture, ...]
 ) -> Iterator[str]:
-    """Say in words each field in which two headers differ; measured fields are left out."""
+    """Say in words each field in which two headers differ; what was measured or checked is left out."""
     before, after = old.to_json(), new.to_json()
+    for values in (before, after):
+        values["extra"].pop(CHECK, None)
     for name in before:
         if name != "replay_agreement" and before[name] != after[name]:
             yield f"{name}: the store has {before[name]!r}, this run has {after[name]!r}"

@@ -114,3 +114,20 @@ def test_the_command_exits_with_one_when_a_contract_is_broken(broken, monkeypatc
 def test_a_model_or_a_family_must_be_named():
     result = CliRunner().invoke(app, ["check"])
     assert result.exit_code != 0
+
+
+def test_a_store_says_which_check_its_model_passed(tmp_path, monkeypatch):
+    from probekit.families import Prompter
+    from probekit.pipeline.tracing import make_header
+    from probekit.store.schema import differences
+
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+    vlm = load(str(make("llava", tmp_path / "m")), dtype="float32", device="cpu")
+    facts = {"job_digest": "0", "agreement": 1.0, "shard_examples": 8, "extra": {"condition": "full"}}
+    before = make_header(vlm, Prompter(vlm), **facts)
+    assert "check" not in before.extra
+    report = made(revision=vlm.revision)
+    report.remember()
+    after = make_header(vlm, Prompter(vlm), **facts)
+    assert after.extra["check"] == report.digest
+    assert list(differences(before, (), after, ())) == []
