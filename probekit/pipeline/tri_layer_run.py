@@ -105,7 +105,7 @@ def tri_layer(job: TriLayerJob) -> TriLayerResult:
         "conditions": [str(c) for c in study.conditions],
         "anchors": {name: {"set": held.name, "digest": held.digest} for name, held in study.anchors.items()},
         "choices": {**asdict(samples.choices), "digest": samples.choices.digest},
-        "tokens": {**asdict(cost), "ratio": cost.ratio},
+        "tokens": {**asdict(cost), "ratio": cost.ratio, "replay_agreement": cost.agreement},
     }
     write_json(job.out / "summary.json", {**source, **found.record(), "sweep_range": found.sweep_range})
     from probekit.report.tri_layer import write_tri_layer

@@ -33,7 +33,7 @@ class StateStore:
     A row's example is ``SAMPLE:CONDITION`` (``SAMPLE`` under the full one), its index the position.
     """
 
-    def __init__(self, study: Study, vlm: Vlm, prompter: Prompter, samples: int) -> None:
+    def __init__(self, study: Study, vlm: Vlm, prompter: Prompter, samples: int, agreement: float) -> None:
         from probekit.pipeline.tracing import head_arrays, make_header
         from probekit.store import StoreWriter
 
@@ -42,7 +42,7 @@ class StateStore:
             vlm,
             prompter,
             job_digest=digest([evidence, samples]),
-            agreement=float("nan"),
+            agreement=agreement,
             shard_examples=samples,
             extra={"condition": "full", "rows": "positions of the full answer under each condition"},
         )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from probekit.benchmarks.example import Example
 from probekit.errors import ContractError, InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
 from probekit.pipeline.pope_trace import prompt_end
-from probekit.pipeline.tracing import LateModel, trace_texts
+from probekit.pipeline.tracing import REPLAYED_TEXTS, LateModel, replay_agreement, trace_texts
 from probekit.progress import progress
 from probekit.rows import RowKey
 from probekit.scores.lad import sequence_score
@@ -62,17 +63,26 @@ class Cost:
         computed: tokens that went through it, padding left out.
         distinct: tokens of the prefix trees, as cut into groups of samples.
         loop: tokens of the same texts one after another, nothing shared.
+        answered: tokens of the greedy answers to the full pictures.
+        replayed: those of them that the pass would have chosen as well (SPEC 0.8.6).
     """
 
     texts: int = 0
     computed: int = 0
     distinct: int = 0
     loop: int = 0
+    answered: int = 0
+    replayed: int = 0
 
     @property
     def ratio(self) -> float | None:
         """How many times over a plain loop would have computed what this pass computed."""
         return self.loop / self.computed if self.computed else None
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of the greedy answers' tokens that the pass gives back."""
+        return self.replayed / self.answered if self.answered else None
 
 
 def cost_of(folder: Path) -> Cost:
@@ -115,17 +125,14 @@ def trace(study: Study, model: LateModel, effort: Effort) -> Path:
             costs = stack.enter_context(JsonlAppender(study.out / COST))
             store = None
             if effort.states:
-                store = stack.enter_context(StateStore(study, vlm, prompter, effort.samples))
+                agreement = _replay(vlm, prompter, work, study.examples)
+                store = stack.enter_context(StateStore(study, vlm, prompter, effort.samples, agreement))
             for number, samples in shards:
                 if samples:
-                    before = Cost(0, tracer.computed, tracer.distinct)
-                    found, texts, loop = _run(tracer, work, samples, effort.batch_tokens)
+                    found, spent = _run(tracer, work, samples, effort.batch_tokens)
                     if store is not None:
                         store.write(number, samples, found)
                     lines.append(_evidence(vlm, sample, found[sample.example_id]) for sample in samples)
-                    spent = Cost(
-                        texts, tracer.computed - before.computed, tracer.distinct - before.distinct, loop
-                    )
                     costs.append([asdict(spent)])
                     advance(len(samples))
     return path
@@ -161,6 +168,7 @@ class Read:
         final: normed last state at the query of each.
         prompt_tokens: m.
         image_tokens: N.
+        agreement: tokens that the pass would have chosen as well, and T.
     """
 
     forced: Forced
@@ -168,6 +176,7 @@ class Read:
     final: Tensor
     prompt_tokens: int
     image_tokens: int
+    agreement: tuple[int, int]
 
 
 class _Work:
@@ -226,11 +235,11 @@ class _Work:
 
 def _run(
     tracer: Tracer, work: _Work, samples: Sequence[Example], batch_tokens: int
-) -> tuple[dict[str, dict[str, Read]], int, int]:
-    """Read every text of some samples; also how many there are, and their tokens one by one."""
+) -> tuple[dict[str, dict[str, Read]], Cost]:
+    """Read every text of some samples; also what that took."""
     found: dict[str, dict[str, Read]] = {sample.example_id: {} for sample in samples}
     every = [(sample, *text) for sample in samples for text in work.texts(sample)]
-    loop = 0
+    loop, computed, distinct = 0, tracer.computed, tracer.distinct
     # The black picture's tree is by far the largest. Beside others it would pad every row to its width.
     for black in (True, False):
         part = [entry for entry in every if (entry[2] is Condition.BLIND) == black]
@@ -242,15 +251,32 @@ def _run(
         forced = [part[n][3] for n in chosen]
         prompts = [work.prompt_tokens(part[n][0].example_id, part[n][2]) for n in chosen]
         traced = trace_texts(tracer, forced, prompts, batch_tokens)
-        if traced.tokens is None or traced.final is None:
+        if traced.tokens is None or traced.final is None or traced.agreement is None:
             raise ContractError("the pass kept no tokens")
         place = {n: row for row, n in enumerate(chosen)}
         for sample, name, _, text in part:
             row = place[first[_identity(text)]]
             m, image = int(traced.prompt_tokens[row]), int(traced.image_tokens[row])
-            found[sample.example_id][name] = Read(text, traced.tokens[row][:, 0], traced.final[row], m, image)
+            found[sample.example_id][name] = Read(
+                text, traced.tokens[row][:, 0], traced.final[row], m, image, traced.agreement[row]
+            )
             loop += m + len(text.continuation)
-    return found, len(every), loop
+    replays = [held["full@full"].agreement for held in found.values() if "full@full" in held]
+    return found, Cost(
+        texts=len(every),
+        computed=tracer.computed - computed,
+        distinct=tracer.distinct - distinct,
+        loop=loop,
+        answered=sum(tokens for _, tokens in replays),
+        replayed=sum(equal for equal, _ in replays),
+    )
+
+
+def _replay(vlm: Vlm, prompter: Prompter, work: _Work, examples: Sequence[Example]) -> float:
+    """Agreement on the first full answers, for the head of a store that is not filled yet."""
+    texts = (text for example in examples for name, _, text in work.texts(example) if name == "full@full")
+    first = list(islice(texts, REPLAYED_TEXTS))
+    return replay_agreement(vlm, prompter, first) if first else float("nan")
 
 
 def _identity(text: Forced) -> tuple[str, str, tuple[int, ...]]:

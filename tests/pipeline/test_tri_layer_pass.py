@@ -24,6 +24,7 @@ from probekit.pipeline.tri_layer_run import tri_layer
 from probekit.pipeline.tri_layer_store import stored_divergences
 from probekit.scores.anchors import load_anchors
 from probekit.scores.vns import vns
+from probekit.store import Store
 
 SAMPLES = {"organism": 7, "tiny": 4}
 """Seven: the embedded model then asks about two pictures, and one can stand in conflict with the other."""
@@ -185,6 +186,10 @@ def test_tokens_are_counted_and_far_fewer_than_one_by_one(study):
     assert tokens["texts"] == sum(len(line["scores"]) for line in evidence)
     assert tokens["computed"] < tokens["loop"] / 3
     assert tokens["ratio"] == pytest.approx(tokens["loop"] / tokens["computed"])
+    answered = [line for _, line in read_jsonl(job.out / "answers-full.jsonl")]
+    assert tokens["answered"] == sum(len(line["token_ids"]) for line in answered)
+    assert tokens["replay_agreement"] == 1.0
+    assert Store.open(job.out / "store").header.replay_agreement == 1.0
     # one sample's tokens by hand: prompt as the processor makes it, plus each anchor
     line = next(value for _, value in read_jsonl(job.out / "tri_layer.jsonl"))
     plain = Plain(folder)
