@@ -336,3 +336,24 @@ def test_the_store_is_read_shard_by_shard(run: Path, monkeypatch: pytest.MonkeyP
     assert alive == [0, 1, 2]
     assert len(table.x) == 540
     assert isinstance(FittedHead.load(run / "heads/hidden_mid/none/seed0").weights["coef"], np.ndarray)
+
+
+def test_the_commands_find_labels_and_heads_beside_the_store(make_world, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    from typer.testing import CliRunner
+
+    from probekit.cli import app
+
+    store = str(make_world(images=30).write(tmp_path, captures_of(CHEAP)))
+    runner = CliRunner()
+    trained = runner.invoke(app, ["train-probes", store, "--mix", "none", "--mix", "max"])
+    assert trained.exit_code == 0
+    assert "12 heads fitted" in trained.output
+    assert f"next: probekit evaluate {store}" in trained.output
+    done = runner.invoke(app, ["evaluate", store])
+    assert done.exit_code == 0
+    assert (tmp_path / "scores.csv").exists()
+    assert {r.mix for r in Evaluation.load(tmp_path / "evaluation.json").records} == {"none", "max"}
+    unserved = runner.invoke(app, ["evaluate", store, "--detectors", "svar,glsim"])
+    assert isinstance(unserved.exception, UnservedError)
+    wrong = runner.invoke(app, ["train-probes", store, "--mix", "20"])
+    assert isinstance(wrong.exception, InputError)

@@ -121,6 +121,7 @@ def test_ties_at_the_top_flag_nothing_above() -> None:
     threshold = Threshold.of(np.asarray([0.0] * 5 + [1.0] * 5))
     assert threshold.value == 1
     assert threshold.achieved == 0
+    assert threshold.flag(np.asarray([1.0, 1.1])).tolist() == [False, True]
 
 
 def test_no_calibration_row_gives_no_flag() -> None:
