@@ -10,7 +10,6 @@ from probekit.benchmarks.yesno import NO, UNKNOWN, YES
 from probekit.errors import InputError
 from probekit.metrics.pope import Confusion
 
-
 Count = int | float
 """A number of questions; rates make it fractional."""
 

@@ -95,8 +95,6 @@ def test_usage_of_refuses_a_span_outside_the_text() -> None:
 
 
 def test_usage_of_a_sentence_ignores_its_neighbours() -> None:
-    text = (
-        "No cars are visible. There is a bench on the left for people to sit on. A dog is nearby."
-    )
+    text = "No cars are visible. There is a bench on the left for people to sit on. A dog is nearby."
     usages = [usage_of(text, start, end) for start, end, _ in find_forms(text)]
     assert usages == ["negation", "existential", "purpose", "existential"]

@@ -37,9 +37,7 @@ def test_same_bytes_in_another_process() -> None:
         scene = make_scene(seed)
         digest.update(scene.image.tobytes() + scene.patches.tobytes())
         digest.update(repr((scene.scene_type, scene.things, scene.poster, scene.smudge)).encode())
-    other = subprocess.run(
-        [sys.executable, "-c", _DIGEST], capture_output=True, text=True, check=True
-    )
+    other = subprocess.run([sys.executable, "-c", _DIGEST], capture_output=True, text=True, check=True)
     assert other.stdout.strip() == digest.hexdigest()
 
 

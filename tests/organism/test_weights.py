@@ -79,9 +79,7 @@ def test_answers_beat_chance(organism: Organism) -> None:
 
 def test_captions_are_sentences_about_the_vocabulary(organism: Organism) -> None:
     scenes = [make_scene(scene_seed(4, index)) for index in range(8)]
-    answers = organism.answer(
-        [scene.image for scene in scenes], ["Describe the image."] * len(scenes)
-    )
+    answers = organism.answer([scene.image for scene in scenes], ["Describe the image."] * len(scenes))
     for answer in answers:
         assert answer.text.strip().endswith(".")
         mentions = find_forms(answer.text)
