@@ -6,8 +6,9 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from probekit.errors import InputError, ProbekitError
@@ -106,16 +107,22 @@ class EndpointJudge:
             EndpointError: the endpoint keeps failing; requests not yet begun are dropped.
         """
         client = self.client()
+        left = iter(enumerate(questions))
         with ThreadPoolExecutor(max_workers=self.concurrency) as pool:
-            futures: dict[Future[Opinion], int] = {
+            under_way: dict[Future[Opinion], int] = {
                 pool.submit(self._ask, client, question): position
-                for position, question in enumerate(questions)
+                for position, question in islice(left, self.concurrency)
             }
             try:
-                for future in as_completed(futures):
-                    yield futures[future], future.result()
+                while under_way:
+                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        # The next request begins when this answer has been taken, and so saved.
+                        yield under_way.pop(future), future.result()
+                        for position, question in islice(left, 1):
+                            under_way[pool.submit(self._ask, client, question)] = position
             finally:
-                for future in futures:
+                for future in under_way:
                     future.cancel()
                 client.close()
 
