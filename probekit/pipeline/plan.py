@@ -81,13 +81,13 @@ class Plan:
             InputError: the store would not fit the disk.
         """
         from rich.console import Console
-        from rich.table import Table
+        from rich.table import Column, Table
 
-        table = Table("capture", "shape of a row", "bytes a row", "GFLOP a text")
+        table = Table(Column("capture", overflow="fold"), "shape of a row", "bytes a row", "GFLOP a text")
         for cost in self.captures:
             table.add_row(cost.key, str(cost.shape), f"{cost.row_bytes:,}", f"{cost.gigaflops:.3f}")
         table.add_row("(bare forward pass)", "", "", f"{self.forward_gigaflops:.3f}")
-        console = Console()
+        console = Console(markup=False)
         console.print(table)
         sharing = self.tokens / max(self.distinct_tokens, 1)
         console.print(

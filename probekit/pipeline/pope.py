@@ -62,7 +62,7 @@ class PopeSummary:
         from probekit.report.formats import to_terminal
         from probekit.report.pope_files import NUMBERS, recorded_attention, recorded_readouts
 
-        console = Console()
+        console = Console(markup=False)
         records = read_json(self.out / NUMBERS)
         for table in (recorded_readouts(records), recorded_attention(records)):
             if table.rows:

@@ -36,7 +36,7 @@ class RunSummary:
         from probekit.report import load_evaluation, results_table, to_terminal
         from probekit.report.run import choose_mix
 
-        console = Console()
+        console = Console(markup=False)
         evaluation = load_evaluation(self.folder.root)
         table = results_table(evaluation, choose_mix(evaluation, None))
         console.print(to_terminal(table, console.width))

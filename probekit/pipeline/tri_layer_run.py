@@ -53,7 +53,7 @@ class TriLayerResult:
         from probekit.report.formats import to_terminal
         from probekit.report.tri_layer_tables import terminal_tables
 
-        console = Console()
+        console = Console(markup=False)
         for table in terminal_tables(self.summary):
             console.print(to_terminal(table, console.width))
         cost = self.cost
