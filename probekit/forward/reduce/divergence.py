@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from probekit.errors import ContractError
-from probekit.forward.reduce.tokens import BLOCK_ELEMENTS
+from probekit.forward.reduce.tokens import block_of
 
 
 def divergences(
@@ -30,7 +30,7 @@ def divergences(
     """
     if full.shape != other.shape:
         raise ContractError(f"states of shape {tuple(full.shape)} against {tuple(other.shape)}")
-    block = max(1, BLOCK_ELEMENTS // (2 * vocabulary))
+    block = block_of(2 * vocabulary, full.device)
     found = []
     for start in range(0, len(full), block):
         part = slice(start, start + block)

@@ -17,7 +17,7 @@ from probekit.captures import ImageSimilarity, InternalConfidence
 from probekit.forward.evidence import Evidence
 from probekit.forward.layout import Layout
 from probekit.forward.reduce.states import prompt_state, state_at
-from probekit.forward.reduce.tokens import BLOCK_ELEMENTS
+from probekit.forward.reduce.tokens import block_of
 
 
 def object_ids(layout: Layout, sequence: int) -> list[list[int]]:
@@ -43,7 +43,7 @@ def largest_probabilities(
     place = {word: number for number, word in enumerate(union)}
     words = torch.tensor(union, device=states.device)
     best = torch.zeros(len(captures), len(union), device=states.device)
-    block = max(1, BLOCK_ELEMENTS // vocabulary)
+    block = block_of(vocabulary, states.device)
     for start in range(0, len(states), block):
         logits = head(states[start : start + block])
         wanted = logits[:, words]
@@ -109,7 +109,7 @@ def _lens_logp(
     states: Float[Tensor, "n dim"], ids: Sequence[int], head: Callable[[Tensor], Tensor], vocabulary: int
 ) -> Float[Tensor, "n target"]:
     words = torch.tensor(list(ids), device=states.device)
-    block = max(1, BLOCK_ELEMENTS // vocabulary)
+    block = block_of(vocabulary, states.device)
     pieces = []
     for start in range(0, len(states), block):
         logits = head(states[start : start + block])

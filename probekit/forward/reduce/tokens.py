@@ -10,10 +10,16 @@ from torch import Tensor
 
 from probekit.forward.layout import Layout
 
-BLOCK_ELEMENTS = 2**25
-"""Logits held at once; a block of positions times the vocabulary stays under it."""
+BLOCK_ELEMENTS = {"cpu": 2**20, "cuda": 2**25}
+"""Logits held at once: a block of positions times the vocabulary. A GPU needs large blocks to be busy;
+elsewhere memory is better kept near that of the bare pass."""
 
 COLUMNS = ("logp", "entropy", "top1_logp", "top2_logp", "logp_variance")
+
+
+def block_of(vocabulary: int, device: torch.device) -> int:
+    """Positions whose logits are made at once."""
+    return max(1, BLOCK_ELEMENTS.get(device.type, BLOCK_ELEMENTS["cuda"]) // vocabulary)
 
 
 def token_columns(
@@ -30,7 +36,7 @@ def token_columns(
         head: float32 logits of states.
         vocabulary: V, sets how many positions are done at once.
     """
-    block = max(1, BLOCK_ELEMENTS // vocabulary)
+    block = block_of(vocabulary, states.device)
     columns, best = [], []
     for start in range(0, len(states), block):
         logp = head(states[start : start + block]).log_softmax(-1)
