@@ -50,6 +50,8 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError("no such file", where=str(path)) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a JSON file is needed", where=str(path)) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         line = getattr(error, "lineno", "?")
         raise InputError(f"not JSON: {error}", where=f"{path}, line {line}") from None

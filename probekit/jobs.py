@@ -306,6 +306,10 @@ def load(path: Path, kind: type[J], **overrides: Any) -> J:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError("no such job", where=str(path)) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a job file is needed", where=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"not a text file: {error}", where=str(path)) from None
     try:
         value, tree = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:

@@ -53,6 +53,10 @@ def main() -> None:
     except ProbekitError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except (OSError, UnicodeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        print("  Check that the path exists, is of the right kind, and may be written.", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; run the same command again to go on", file=sys.stderr)
         sys.exit(130)

@@ -51,6 +51,11 @@ def check(
     """
     if (model is None) == (tiny is None):
         raise InputError("name a model, or a family with --tiny", hint="For example: probekit check organism")
+    if tiny is not None or offline or model == "organism" or Path(str(model)).is_dir():
+        import os
+
+        # Libraries read this when they are imported; without a hub each would try it again and again.
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     if tiny is not None:
         reports = _tiny(tiny)
     else:

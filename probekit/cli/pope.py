@@ -110,7 +110,7 @@ def splits(
     kind: Annotated[
         str, typer.Option(help="random, popular, adversarial, or all: how absent objects are picked.")
     ] = "random",
-    images: Annotated[int | None, typer.Option(help="Pictures to sample; all when not given.")] = None,
+    images: Annotated[int | None, typer.Option(help="Pictures to sample; all when not given.", min=1)] = None,
     pairs: Annotated[int, typer.Option(help="Yes/no pairs a picture.", min=1)] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of random picks.")] = 0,
     suffix: Annotated[str, typer.Option(help="Put behind each question.")] = "",

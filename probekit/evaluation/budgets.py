@@ -29,6 +29,8 @@ def budget(mix: Mix, concrete: int, hallucinated: int, available: int, natural_s
     elif mix == "max":
         wanted = available
     elif mix == "natural":
+        if not np.isfinite(natural_share):
+            return 0
         odds = natural_share / (1 - natural_share) if natural_share < 1 else np.inf
         wanted = round(min(odds * (concrete + hallucinated), available))
     else:

@@ -161,6 +161,11 @@ def evaluate(
         for name in [n for n, d in chosen.items() if d.head is not None and not (heads / n).is_dir()]:
             unserved[name] = ["no heads: run `probekit train-probes`"]
             del chosen[name]
+    for name, detector in chosen.items():
+        if detector.head is not None and not (heads / name).is_dir():
+            raise InputError(
+                f"no heads for {name}", where=str(heads), hint="Fit them first: probekit train-probes."
+            )
     protocol = Protocol(setting.population, setting.splits)
     judged: list[Judged] = []
     notes: dict[str, Any] = {"unscored": {}, "conventions": {}, "budgets": {}}

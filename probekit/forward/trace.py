@@ -29,7 +29,7 @@ from probekit.captures import (
     Logits,
     TokenStatistics,
 )
-from probekit.errors import ContractError, FamilyError
+from probekit.errors import ContractError, FamilyError, InputError
 from probekit.families import Prompter, Vlm
 from probekit.families.vision import check_counts, see
 from probekit.forward import rows as attention
@@ -132,6 +132,10 @@ class Tracer:
         vlm.decoder.set_attn_implementation(attention.KERNEL)
 
     @cached_property
+    def _words(self) -> int:
+        return int(self.vlm.model.get_input_embeddings().weight.shape[0])
+
+    @cached_property
     def _traced(self) -> Any:
         return NNsight(self.vlm.model)
 
@@ -148,7 +152,18 @@ class Tracer:
 
     @torch.no_grad()
     def run(self, texts: Sequence[Forced]) -> Traced:
-        """Trace one batch of texts; all have a picture, or none has."""
+        """Trace one batch of texts; all have a picture, or none has.
+
+        Raises:
+            InputError: a token id is not in the model's vocabulary; the sample is named.
+        """
+        for text in texts:
+            if (word := max(text.continuation)) >= self._words:
+                raise InputError(
+                    f"token id {word} is outside the model's {self._words} words",
+                    where=f"sample {text.example_id}",
+                    hint="The text was made with another tokenizer.",
+                )
         shared = self.prompter.encode_shared(
             [text.question for text in texts],
             [text.image_key for text in texts],

@@ -36,7 +36,7 @@ def pictures(folder: Path, limit: int | None = None) -> tuple[Picture, ...]:
     """
     if not folder.is_dir():
         raise InputError("no such folder of pictures", where=str(folder))
-    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
+    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file())
     if not files:
         raise InputError(
             "the folder has no pictures", where=str(folder), hint=f"Looked for {', '.join(sorted(SUFFIXES))}."
@@ -164,7 +164,7 @@ def read_generations(path: Path) -> dict[str, Json]:
         if example in found:
             raise InputError(f"example {example!r} comes twice", where=where)
         ids = line["token_ids"]
-        if not isinstance(ids, list) or not all(isinstance(i, int) and i >= 0 for i in ids):
+        if not isinstance(ids, list) or not all(isinstance(i, int) and 0 <= i < 2**31 for i in ids):
             raise InputError("token_ids must be a list of whole numbers", where=where)
         if not ids and str(line["text"]).strip():
             raise InputError(

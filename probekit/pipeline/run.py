@@ -74,6 +74,7 @@ def run(job: RunJob) -> RunSummary:
     """
     folder = RunFolder(job.out)
     _claim(folder, job)
+    _check(job)
     stages = Stages(job.out)
     _describe(job, folder, stages)
     _mentions(job, folder, stages)
@@ -98,6 +99,23 @@ def _claim(folder: RunFolder, job: RunJob) -> None:
                 hint="Give another --out.",
             )
     jobs.save(job, folder.job)
+
+
+def _check(job: RunJob) -> None:
+    """What can be wrong is looked at before the long work: vocabulary, references, detectors."""
+    from probekit.mentions.references import presence
+    from probekit.pipeline.describe import pictures
+    from probekit.pipeline.extract import captures_of
+
+    captures_of(job.detectors)
+    known = presence(job.references, _vocabulary(job))
+    shown = pictures(job.images, job.limit)
+    if all(known.get(picture.image_id) is None for picture in shown):
+        raise InputError(
+            f"the references name none of the {len(shown)} pictures of {job.images}",
+            where=str(job.references),
+            hint=f"The first picture is {shown[0].path.name}; names must agree, but for the suffix.",
+        )
 
 
 def _describe(job: RunJob, folder: RunFolder, stages: Stages) -> None:

@@ -15,7 +15,7 @@ from probekit.store.codec import Stored
 from probekit.store.digests import combine
 from probekit.store.manifest import Entry
 from probekit.store.reader import Store
-from probekit.store.schema import row_shape
+from probekit.store.schema import SHARD_FOLDER, row_shape
 from probekit.store.shardfile import CAPTURES, read_rows
 from probekit.store.table import RowTable
 
@@ -97,6 +97,7 @@ def content_digest(store: Store) -> str:
 def _store(store: Store) -> Iterator[Finding]:
     places: dict[RowKey, str] = {}
     layers: dict[Capture, np.ndarray] = {}
+    yield from _strays(store)
     for entry in store.entries.values():
         file = store.path / entry.file
         try:
@@ -171,5 +172,21 @@ def _joins(places: dict[RowKey, str], companion: Store) -> Iterator[Finding]:
     held = set(companion.rows().keys)
     absent = [key for key in places if key not in held]
     if absent:
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        yield Finding(str(companion.path), f"the companion lacks row {absent[0]}{more}")
+        yield Finding(str(companion.path), f"the companion lacks row {_some(absent)}")
+    orphans = [key for key in companion.rows().keys if key not in places]
+    if orphans:
+        yield Finding(
+            str(companion.path.parent), f"the store lacks row {_some(orphans)}, its companion has it"
+        )
+
+
+def _some(keys: list[RowKey]) -> str:
+    return str(keys[0]) if len(keys) == 1 else f"{keys[0]} and {len(keys) - 1} more"
+
+
+def _strays(store: Store) -> Iterator[Finding]:
+    """Shard files that the manifest does not name: lines lost from it, or a run that was killed."""
+    named = {store.path / entry.file for entry in store.entries.values()}
+    for file in sorted((store.path / SHARD_FOLDER).glob("*.h5")):
+        if file not in named:
+            yield Finding(str(file), "is not in the manifest; extracting again with the same job mends it")
