@@ -154,6 +154,13 @@ def test_an_evaluation_repeats_to_the_byte(run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "again.csv").read_bytes() == (run / "scores.csv").read_bytes()
 
 
+def test_a_detector_without_heads_is_refused_and_nothing_is_written(run: Path, tmp_path: Path) -> None:
+    places = run / "store", run / "labels/labels.jsonl", tmp_path / "heads"
+    with pytest.raises(InputError, match="no heads for hidden_mid"):
+        evaluate(*places, tmp_path / "e.json", detectors=["hidden_mid"])
+    assert not (tmp_path / "e.json").exists()
+
+
 def test_heads_of_other_labels_are_refused(run: Path, tmp_path: Path) -> None:
     labels = LabelSet.load(run / "labels/labels.jsonl")
     turned = LabelSet.of(

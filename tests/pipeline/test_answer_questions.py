@@ -15,7 +15,6 @@ from probekit.organism import path as organism_path
 from probekit.pipeline.answer import answer, read_questions
 
 WEIGHTS = organism_path()
-pytestmark = pytest.mark.skipif(not WEIGHTS.exists(), reason="the embedded model's weights are not there")
 
 
 @pytest.fixture(scope="module")

@@ -139,6 +139,12 @@ def test_bad_inputs_are_named(work, extract_job):
     fails(["generations.jsonl, line 1", "no token ids"])
     texts.write_bytes(kept_texts)
 
+    spoil(texts, 1, token_ids=[99_999] * 90)
+    fails([f"sample {first}", "99999 is outside"])
+    spoil(texts, 1, token_ids=[10**30])
+    fails(["generations.jsonl, line 1", "whole numbers"])
+    texts.write_bytes(kept_texts)
+
     spoil(texts, 1, image="../../secret.png")
     fails(["leaves the folder", first])
     texts.write_bytes(kept_texts)

@@ -73,6 +73,17 @@ def test_a_folder_of_another_job_is_refused(demo):
         run(job.model_copy(update={"question": "What is this?"}))
 
 
+def test_wrong_references_and_detectors_are_noticed_before_the_long_work(demo, tmp_path, monkeypatch):
+    job, _ = demo
+    monkeypatch.setattr("probekit.families.load", lambda *names, **options: pytest.fail("model loaded"))
+    write_jsonl(tmp_path / "references.jsonl", [{"image": "nope.png", "objects": ["cup"]}])
+    changes = {"references": tmp_path / "references.jsonl", "out": tmp_path / "run"}
+    with pytest.raises(InputError, match=r"none of the 45 pictures"):
+        run(job.model_copy(update=changes))
+    with pytest.raises(InputError, match="nosuch"):
+        run(job.model_copy(update={"detectors": ("nosuch",), "out": tmp_path / "other"}))
+
+
 @pytest.fixture
 def photographs(tmp_path):
     if not PHOTOGRAPHS.is_dir():

@@ -105,6 +105,16 @@ def test_rows_twice_and_missing_in_the_companion(tiny, store_path: Path) -> None
     assert "text_only: the companion lacks row ex003-é0#0 and 5 more" in found[-1]
 
 
+def test_a_lost_manifest_line_is_noticed_from_both_sides(tiny, store_path: Path) -> None:
+    tiny.fill_companion(store_path)
+    manifest = store_path / "manifest.jsonl"
+    lines = manifest.read_text().splitlines(keepends=True)
+    manifest.write_text("".join(lines[:-1]))
+    found = [str(finding) for finding in verify(store_path).findings]
+    assert any("is not in the manifest" in text for text in found)
+    assert any("its companion has it" in text for text in found)
+
+
 def test_every_missing_shard_is_listed(store_path: Path) -> None:
     for number in (0, 3):
         (store_path / "shards" / f"{number:05d}.h5").unlink()
