@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, runtime_checkable
 
 from probekit.errors import InputError
+from probekit.judges.pictures import Picture
 
 T = TypeVar("T")
 
@@ -18,10 +19,12 @@ class Question:
     Attributes:
         kind: what is asked, such as ``usage`` or ``correctness``; names the prompt in errors and records.
         content: the whole text sent, instructions and data.
+        pictures: what is shown with it, in order; most questions are about texts alone.
     """
 
     kind: str
     content: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def read_answers(
             again[position] = reason
     positions = sorted(again)
     second = [
-        Question(questions[p].kind, questions[p].content + REMINDER.format(reason=again[p]))
+        replace(questions[p], content=questions[p].content + REMINDER.format(reason=again[p]))
         for p in positions
     ]
     for number, opinion in judge.answer(second) if second else ():

@@ -12,8 +12,12 @@ from probekit.judges.base import Judge, Opinion, Question
 
 
 def key_of(identity: Mapping[str, str], question: Question) -> str:
-    """The digest of judge, prompt and data together; a changed prompt is another question."""
-    return digest([dict(identity), question.kind, question.content])
+    """The digest of judge, prompt, data and pictures together; a changed prompt is another question.
+
+    A question without pictures has the key it had before there were any, so that paid answers stay valid.
+    """
+    pictures = [[picture.digest for picture in question.pictures]] if question.pictures else []
+    return digest([dict(identity), question.kind, question.content, *pictures])
 
 
 class CachedJudge:
@@ -67,13 +71,16 @@ class CachedJudge:
                 yield position, opinion
 
     def _line(self, key: str, question: Question, opinion: Opinion) -> dict[str, object]:
-        return {
+        line: dict[str, object] = {
             "key": key,
             "judge": dict(self.identity),
             "kind": question.kind,
             "content": question.content,
             "text": opinion.text,
         }
+        if question.pictures:
+            line["pictures"] = [picture.digest for picture in question.pictures]
+        return line
 
     def close(self) -> None:
         """Close the file."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +15,28 @@ from typing import Any
 
 from probekit.errors import InputError, ProbekitError
 from probekit.judges.base import Opinion, Question
+from probekit.judges.pictures import LONGEST_SIDE
 
 INSTALL = 'Install it with: pip install "vlm-probekit[judge]"'
 
 
 class EndpointError(ProbekitError):
     """The endpoint refused, or did not answer after all retries. Answers already given are in the cache."""
+
+
+_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+")
+
+
+def without_pictures(text: str) -> str:
+    """A message with every picture in it, sent or echoed, taken out."""
+    return _DATA_URL.sub("[picture]", text)
+
+
+def _redact(record: logging.LogRecord) -> bool:
+    # Some versions of the client write whole requests at their debug level.
+    if _DATA_URL.search(text := record.getMessage()):
+        record.msg, record.args = without_pictures(text), ()
+    return True
 
 
 class _Pace:
@@ -42,7 +60,11 @@ class _Pace:
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """Asks a chat model at temperature 0.
+    """Asks a chat model, at temperature 0 unless told otherwise.
+
+    A question with pictures is sent as content parts, each picture a ``data:`` URL of the file as it is, or
+    scaled down when a side is longer than ``longest_side``; it must be a model that takes pictures. No
+    picture is ever written to a log, an error or the cache. A question without pictures is plain text.
 
     The key is read from the environment and goes nowhere but to the endpoint. Throttling (429), server
     errors and timeouts are retried by the client with exponential backoff, honouring ``Retry-After``.
@@ -56,6 +78,8 @@ class EndpointJudge:
         timeout: seconds for one attempt.
         requests_per_minute: limit on new requests; ``None`` for none.
         max_tokens: limit on one answer.
+        temperature: 0 for the likeliest answer; above it, answers are drawn.
+        longest_side: of a picture that is sent, in pixels.
     """
 
     model: str
@@ -66,6 +90,8 @@ class EndpointJudge:
     timeout: float = 120.0
     requests_per_minute: float | None = None
     max_tokens: int = 2048
+    temperature: float = 0.0
+    longest_side: int = LONGEST_SIDE
     _pace: _Pace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,12 +99,18 @@ class EndpointJudge:
             raise InputError("concurrency, timeout and max tokens must be positive, retries not negative")
         if self.requests_per_minute is not None and self.requests_per_minute <= 0:
             raise InputError("requests per minute must be positive")
+        if self.temperature < 0 or self.longest_side < 1:
+            raise InputError("the temperature must not be negative, and the longest side positive")
         object.__setattr__(self, "_pace", _Pace(self.requests_per_minute))
 
     @property
     def identity(self) -> Mapping[str, str]:
         """Model and settings; not the endpoint's address, so that a moved server keeps its cache."""
-        return {"judge": "endpoint", "model": self.model, "temperature": "0"}
+        found = {"judge": "endpoint", "model": self.model, "temperature": f"{self.temperature:g}"}
+        # Told only when it is not the usual one: answers that were paid for before keep their keys.
+        if self.longest_side != LONGEST_SIDE:
+            found["longest_side"] = str(self.longest_side)
+        return found
 
     def client(self) -> Any:
         """A client of the endpoint.
@@ -96,6 +128,7 @@ class EndpointJudge:
                 f"the environment variable {self.key_variable} is not set",
                 hint=f"export {self.key_variable}=... or give --base-url of an endpoint that needs no key.",
             )
+        logging.getLogger("openai._base_client").addFilter(_redact)
         return openai.OpenAI(
             api_key=key or "none", base_url=self.base_url, timeout=self.timeout, max_retries=self.retries
         )
@@ -126,6 +159,15 @@ class EndpointJudge:
                     future.cancel()
                 client.close()
 
+    def _content(self, question: Question) -> str | list[dict[str, Any]]:
+        if not question.pictures:
+            return question.content
+        shown = [
+            {"type": "image_url", "image_url": {"url": picture.data_url(self.longest_side)}}
+            for picture in question.pictures
+        ]
+        return [*shown, {"type": "text", "text": question.content}]
+
     def _ask(self, client: Any, question: Question) -> Opinion:
         import openai
 
@@ -133,19 +175,19 @@ class EndpointJudge:
         try:
             reply: Any = client.chat.completions.create(
                 model=self.model,
-                messages=[{"role": "user", "content": question.content}],
-                temperature=0,
+                messages=[{"role": "user", "content": self._content(question)}],
+                temperature=self.temperature,
                 max_tokens=self.max_tokens,
             )
         except openai.BadRequestError as error:
             # A content filter refuses one text, not the whole run.
-            return Opinion("", f"refused by the endpoint: {error.message}")
+            return Opinion("", f"refused by the endpoint: {without_pictures(error.message)}")
         except openai.OpenAIError as error:
             raise EndpointError(
-                f"the endpoint failed on a {question.kind} question: {error}",
+                f"the endpoint failed on a {question.kind} question: {without_pictures(str(error))}",
                 where=self.base_url or "default endpoint",
                 hint="Check the address, the model's name and the key; answers given so far are kept.",
-            ) from error
+            ) from None
         choices = reply.choices or []
         text = choices[0].message.content if choices else None
         return Opinion(text) if text else Opinion("", "the endpoint sent an empty answer")

@@ -1,4 +1,4 @@
-"""A local chat model, run with transformers: greedy, batched."""
+"""A local chat model, with or without eyes, run with transformers: greedy, batched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 
 from probekit.errors import InputError
 from probekit.judges.base import Opinion, Question
+from probekit.judges.hf_seeing import SeeingModel, load_seeing, sees
 
 
 @dataclass(frozen=True)
 class HuggingFaceJudge:
-    """Asks a causal language model of the Hugging Face hub, or a folder.
+    """Asks a language model, or a vision-language model, of the Hugging Face hub or a folder.
 
     The tokenizer's chat template is used when it has one; otherwise the question is continued as text.
+    Questions with pictures need a model of an image-text-to-text class with a chat template; such a model
+    is asked the ones without pictures as well.
 
     Attributes:
         model: hub name or folder.
@@ -42,6 +45,14 @@ class HuggingFaceJudge:
         }
 
     @cached_property
+    def _sees(self) -> bool:
+        return sees(self.model, self.revision)
+
+    @cached_property
+    def _seeing(self) -> SeeingModel:
+        return load_seeing(self.model, self.revision, self.device)
+
+    @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -62,16 +73,31 @@ class HuggingFaceJudge:
         return tokenizer, model.to(device).eval()
 
     def answer(self, questions: Sequence[Question]) -> Iterator[tuple[int, Opinion]]:
-        """Yield answers batch by batch, longest questions first so that a lack of memory shows at once."""
-        order = sorted(range(len(questions)), key=lambda p: -len(questions[p].content))
-        for first in range(0, len(order), self.batch_size):
-            batch = order[first : first + self.batch_size]
-            for position, text in zip(batch, self._batch([questions[p] for p in batch]), strict=True):
-                yield position, Opinion(text) if text else Opinion("", "the model answered nothing")
+        """Yield answers batch by batch, longest questions first so that a lack of memory shows at once.
+
+        Raises:
+            InputError: the model cannot be loaded, or has no eyes and a question has pictures.
+        """
+        if any(question.pictures for question in questions) and not self._sees:
+            raise InputError(
+                "a question has pictures and this model reads text only",
+                where=self.model,
+                hint="Name a vision-language model, one of transformers' image-text-to-text classes.",
+            )
+        # Processors take batches in which all prompts have pictures, or none.
+        for shown in sorted({len(question.pictures) for question in questions}, reverse=True):
+            alike = [p for p, question in enumerate(questions) if len(question.pictures) == shown]
+            order = sorted(alike, key=lambda p: -len(questions[p].content))
+            for first in range(0, len(order), self.batch_size):
+                batch = order[first : first + self.batch_size]
+                for position, text in zip(batch, self._batch([questions[p] for p in batch]), strict=True):
+                    yield position, Opinion(text) if text else Opinion("", "the model answered nothing")
 
     def _batch(self, questions: Sequence[Question]) -> list[str]:
         import torch
 
+        if self._sees:
+            return self._seeing.answers(questions, self.max_new_tokens)
         tokenizer, model = self._loaded
         if tokenizer.chat_template:
             # The template writes the special tokens itself: tokenising its text again could add a second BOS.

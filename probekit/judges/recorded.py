@@ -9,6 +9,7 @@ from pathlib import Path
 from probekit.errors import InputError
 from probekit.files import read_jsonl
 from probekit.judges.base import Opinion, Question
+from probekit.judges.pictures import Picture
 
 SHOWN = 200
 """Characters of an unknown question that its error quotes."""
@@ -30,13 +31,18 @@ class RecordedJudge:
     def load(cls, path: Path) -> RecordedJudge:
         """Read JSON Lines with ``kind``, ``content`` and ``text``, such as a cache file.
 
+        A question with pictures also has ``pictures``, the SHA-256 of each one's bytes in hex.
+
         Raises:
             InputError: the file is missing, or a line lacks one of the three; file and line are named.
         """
-        answers = {
-            Question(str(line["kind"]), str(line["content"])): str(line["text"])
-            for _, line in read_jsonl(path, required=("kind", "content", "text"))
-        }
+        answers: dict[Question, str] = {}
+        for number, line in read_jsonl(path, required=("kind", "content", "text")):
+            digests = line.get("pictures", [])
+            if not isinstance(digests, list) or not all(isinstance(one, str) for one in digests):
+                raise InputError("'pictures' must be a list of digests", where=f"{path}, line {number}")
+            pictures = tuple(Picture(Path(), one) for one in digests)
+            answers[Question(str(line["kind"]), str(line["content"]), pictures)] = str(line["text"])
         return cls(answers, str(path))
 
     @property
@@ -52,8 +58,10 @@ class RecordedJudge:
         """
         for position, question in enumerate(questions):
             if question not in self.answers:
+                shown = "".join(f", shown {picture.path.name}" for picture in question.pictures)
                 raise InputError(
-                    f"no recorded answer to the {question.kind} question {question.content[-SHOWN:]!r}",
+                    f"no recorded answer to the {question.kind} question "
+                    f"{question.content[-SHOWN:]!r}{shown}",
                     where=self.source,
                     hint="The record must come from the same prompts, rows and captions per call.",
                 )

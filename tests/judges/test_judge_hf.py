@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from probekit.errors import InputError
 from probekit.judges.base import Question, Unread
 from probekit.judges.hf import HuggingFaceJudge
+from probekit.judges.pictures import Picture
 from probekit.judges.usage import ModelUsageJudge
 from probekit.judges.verdict import UsageItem
 from probekit.labels import Usage
@@ -106,3 +109,86 @@ def test_a_model_that_cannot_answer_leaves_mentions_ambiguous_with_a_reason(fold
 def test_no_model_there_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot load the judge"):
         list(HuggingFaceJudge(str(tmp_path / "nothing"), device="cpu").answer(ASKED))
+
+
+def test_a_model_without_eyes_is_not_asked_about_a_picture(folder: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    asked = [*ASKED, Question("echo", "a dog", (Picture.of(tmp_path / "a.png"),))]
+    with pytest.raises(InputError, match="reads text only") as caught:
+        list(HuggingFaceJudge(str(folder), device="cpu").answer(asked))
+    assert caught.value.where == str(folder)
+
+
+SEEING = ("llava", "qwen2_5_vl", "gemma3", "mllama")
+
+
+@pytest.fixture(scope="module", params=SEEING)
+def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from probekit.families.tiny import make
+
+    return make(request.param, tmp_path_factory.mktemp("seeing") / request.param)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> list[Picture]:
+    folder = tmp_path_factory.mktemp("pictures")
+    found = []
+    for seed in range(3):
+        pixels = np.random.default_rng(seed).integers(0, 255, (40, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).resize((80, 80)).save(folder / f"{seed}.png")
+        found.append(Picture.of(folder / f"{seed}.png"))
+    return found
+
+
+def test_pictures_answers_equal_the_models_own_greedy_generation(
+    seeing: Path, pictures: list[Picture]
+) -> None:
+    """One by one through the processor's own chat template, against batches of unequal length."""
+    processor = transformers.AutoProcessor.from_pretrained(seeing)
+    model = transformers.AutoModelForImageTextToText.from_pretrained(seeing, dtype="auto").eval()
+    asked = [
+        Question("q", "one two", (pictures[0],)),
+        Question("q", "what is it that is shown here", (pictures[1],)),
+        Question("q", "no picture"),
+        Question("q", "one two", (pictures[2],)),
+        Question("q", "which", (pictures[0], pictures[1])),
+    ]
+    expected = {}
+    for position, question in enumerate(asked):
+        content = [{"type": "image", "image": Image.open(p.path)} for p in question.pictures]
+        message = [{"role": "user", "content": [*content, {"type": "text", "text": question.content}]}]
+        inputs = processor.apply_chat_template(
+            message, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
+        )
+        out = model.generate(**inputs, do_sample=False, max_new_tokens=6)
+        fresh = out[0, inputs["input_ids"].shape[1] :]
+        expected[position] = processor.decode(fresh, skip_special_tokens=True).strip()
+    judge = HuggingFaceJudge(str(seeing), device="cpu", batch_size=3, max_new_tokens=6)
+    found = {position: opinion.text for position, opinion in judge.answer(asked)}
+    assert found == expected
+    assert len(set(found.values())) > 2, "the answers must depend on what is asked"
+
+
+def test_a_model_that_sees_is_right_about_what_was_drawn(tmp_path: Path) -> None:
+    """The embedded model as the judge: it says yes to what is in a picture more often than to what is not."""
+    from probekit.organism import path
+    from probekit.organism.questions import presence_text
+    from probekit.organism.scenes import make_scene
+
+    asked, truth = [], []
+    for seed in range(900_000, 900_024):
+        scene = make_scene(seed)
+        plain = [thing.category for thing in scene.things if not (thing.faint or thing.hidden)]
+        if not plain:
+            continue
+        scene.picture().save(tmp_path / f"{seed}.png")
+        picture = Picture.of(tmp_path / f"{seed}.png")
+        absent = next(c for c in ("boat", "oven", "cow", "remote") if c not in scene.present)
+        for category, there in ((plain[0], True), (absent, False)):
+            asked.append(Question("presence", presence_text(category), (picture,)))
+            truth.append(there)
+    judge = HuggingFaceJudge(str(path()), device="cpu", batch_size=16, max_new_tokens=3)
+    said = [opinion.text.lower().startswith("yes") for _, opinion in sorted(judge.answer(asked))]
+    right = np.mean([a == b for a, b in zip(said, truth, strict=True)])
+    assert len(asked) >= 30
+    assert right > 0.8
