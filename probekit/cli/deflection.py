@@ -20,6 +20,8 @@ from probekit.cli.options import (
     PerMinute,
     Responses,
     Seed,
+    Yes,
+    consent,
     interval,
     judge_choice,
     show,
@@ -72,6 +74,7 @@ def deflection_judge(
     concurrency: Concurrency = 8,
     requests_per_minute: PerMinute = None,
     device: Device = None,
+    yes: Yes = False,
 ) -> None:
     """Outcome of every response by a judge: correct, incorrect, not attempted."""
     from probekit.benchmarks.deflection import load_samples
@@ -84,7 +87,7 @@ def deflection_judge(
         for r in load_responses(responses, load_samples(samples, least_distractors=0))
     ]
     choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
-    typer.echo(judge_file(choice, Column.OUTCOME, responses, items, "outcome", out))
+    typer.echo(judge_file(choice, Column.OUTCOME, responses, items, "outcome", out, consent(yes)))
 
 
 def deflection_score(

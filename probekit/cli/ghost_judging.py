@@ -11,13 +11,17 @@ from probekit.cli.options import (
     BaseUrl,
     Concurrency,
     Device,
+    InputPrice,
     Judged,
     JudgeKind,
     JudgeModel,
     KeyVariable,
     Out,
+    OutputPrice,
     PerMinute,
     Responses,
+    Yes,
+    consent,
     judge_choice,
 )
 from probekit.errors import InputError
@@ -72,6 +76,9 @@ def ghost_judge(
     concurrency: Concurrency = 8,
     requests_per_minute: PerMinute = None,
     device: Device = None,
+    input_price: InputPrice = None,
+    output_price: OutputPrice = None,
+    yes: Yes = False,
 ) -> None:
     """H-Score of every response by a judge that sees the prompt and the response, not the picture."""
     from probekit.benchmarks.ghost import Family, load_manifest
@@ -88,4 +95,5 @@ def ghost_judge(
         # An empty response is not valid and has no severity.
         items.append({"task": task, "response": held.text} if held.text.strip() else None)
     choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
-    typer.echo(judge_file(choice, Column.SEVERITY, responses, items, "score", out))
+    agreed = consent(yes, input_price, output_price)
+    typer.echo(judge_file(choice, Column.SEVERITY, responses, items, "score", out, agreed))

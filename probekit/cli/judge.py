@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from probekit.cli.options import announce
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probekit.judges.agreement import Agreement
-    from probekit.judges.estimate import Estimate
     from probekit.judges.label import Row
 
 
@@ -27,7 +26,7 @@ def label(
     rows: Annotated[
         Path, typer.Argument(help="JSON Lines with caption, start, end, category.", show_default=False)
     ],
-    judge: Annotated[str, typer.Option(help="rules, openai, hf or recorded.")] = "rules",
+    judge: Annotated[str, typer.Option(help="rules, endpoint, hf or recorded.")] = "rules",
     out: Annotated[Path | None, typer.Option(help="Label file, JSON Lines; rerun to go on.")] = None,
     generations: Annotated[
         Path | None, typer.Option(help="JSON Lines with example_id and text, for rows without caption.")
@@ -38,17 +37,17 @@ def label(
     as_json: Annotated[bool, typer.Option("--json", help="Print counts and agreement as JSON.")] = False,
     model: Annotated[str | None, typer.Option(help="Model of the judge; the record's file.")] = None,
     compound_model: Annotated[str | None, typer.Option(help="Another model for the compound check.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="openai: the endpoint.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="endpoint: the endpoint.")] = None,
     key_variable: Annotated[
-        str, typer.Option(help="openai: environment variable that holds the key.")
+        str, typer.Option(help="endpoint: environment variable that holds the key.")
     ] = "OPENAI_API_KEY",
     cache: Annotated[
         Path | None, typer.Option(help="Answers kept here; beside --out when not given.")
     ] = None,
     captions_per_call: Annotated[int, typer.Option(help="Mentions in one question.", min=1)] = 6,
-    concurrency: Annotated[int, typer.Option(help="openai: requests under way at once.", min=1)] = 8,
-    requests_per_minute: Annotated[float | None, typer.Option(help="openai: limit on requests.")] = None,
-    retries: Annotated[int, typer.Option(help="openai: attempts after a failed one.", min=0)] = 6,
+    concurrency: Annotated[int, typer.Option(help="endpoint: requests under way at once.", min=1)] = 8,
+    requests_per_minute: Annotated[float | None, typer.Option(help="endpoint: limit on requests.")] = None,
+    retries: Annotated[int, typer.Option(help="endpoint: attempts after a failed one.", min=0)] = 6,
     batch_size: Annotated[int, typer.Option(help="hf: questions run together.", min=1)] = 4,
     revision: Annotated[str | None, typer.Option(help="hf: commit or tag of the model.")] = None,
     device: Annotated[str | None, typer.Option(help="hf: where it runs, such as cuda.")] = None,
@@ -63,18 +62,17 @@ def label(
     from probekit.judges.usage import ModelUsageJudge, RuleUsageJudge
     from probekit.progress import progress
 
-    if judge not in tuple(Kind):
-        raise InputError(f"unknown judge {judge!r}", hint=f"Known: {', '.join(Kind)}.")
+    kind = Kind.of(judge)
     if out is None and against is None and not estimate:
         raise InputError("give --out FILE for the labels, or --against FIELD to measure agreement")
     read = read_rows(rows, generations)
     reference = None if against is None else _reference(read, against)
-    if judge == Kind.RULES:
+    if kind is Kind.RULES:
         with progress("Judge", len(read), "mentions") as advance:
             verdicts = label_rows(read, RuleUsageJudge(), out, advance, advance)
     else:
         choice = Choice(
-            Kind(judge),
+            kind,
             model,
             compound_model,
             base_url,
@@ -89,8 +87,12 @@ def label(
         beside = out.with_name(f"{out.stem}.answers.jsonl") if out is not None else None
         with opened(choice, cache or beside) as (first, second):
             by_model = ModelUsageJudge(first, second, captions_per_call)
-            _announce(
-                by_model.estimate([row.item for row in read], input_price, output_price), yes or estimate
+            expected = by_model.estimate([row.item for row in read], input_price, output_price)
+            announce(
+                expected,
+                yes or estimate,
+                pays=expected.cost is not None,
+                more="; mentions that claim nothing take two short questions more",
             )
             if estimate:
                 return
@@ -100,16 +102,6 @@ def label(
     _report([str(verdict.usage) for verdict in verdicts], read, reference, as_json)
     if out is not None and not as_json:
         typer.echo(f"Labels: {out}")
-
-
-def _announce(expected: Estimate, agreed: bool) -> None:
-    """Say what will be asked; with a price, go on only when told to."""
-    print(f"To ask: {expected}; mentions that claim nothing take two short questions more", file=sys.stderr)
-    if expected.cost is None or agreed or expected.requests == 0:
-        return
-    if not sys.stdin.isatty():
-        raise InputError("a price is given and nobody can be asked", hint="Add --yes to go on.")
-    typer.confirm("Go on?", abort=True, err=True)
 
 
 def _reference(rows: Sequence[Row], field: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,22 +15,29 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from probekit.judges.choose import Choice
+    from probekit.judges.estimate import Consent
+    from probekit.judges.estimate import Estimate as Asking
     from probekit.metrics.estimates import Estimate
 
 Out = Annotated[Path | None, typer.Option(help="Write the full result here as JSON.")]
 Draws = Annotated[int, typer.Option(help="Bootstrap draws behind each interval; 0 for none.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 Responses = Annotated[Path, typer.Argument(help="JSON Lines with text and example_id.", show_default=False)]
-JudgeKind = Annotated[str, typer.Option("--judge", help="openai, hf or recorded.", show_default=False)]
+JudgeKind = Annotated[str, typer.Option("--judge", help="endpoint, hf or recorded.", show_default=False)]
 JudgeModel = Annotated[str, typer.Option("--model", help="Its model; the record's file.", show_default=False)]
-BaseUrl = Annotated[str | None, typer.Option(help="openai: the endpoint.")]
-KeyVariable = Annotated[str, typer.Option(help="openai: environment variable that holds the key.")]
-Concurrency = Annotated[int, typer.Option(help="openai: requests under way at once.", min=1)]
-PerMinute = Annotated[float | None, typer.Option("--requests-per-minute", help="openai: limit on requests.")]
+BaseUrl = Annotated[str | None, typer.Option(help="endpoint: the endpoint.")]
+KeyVariable = Annotated[str, typer.Option(help="endpoint: environment variable that holds the key.")]
+Concurrency = Annotated[int, typer.Option(help="endpoint: requests under way at once.", min=1)]
+PerMinute = Annotated[
+    float | None, typer.Option("--requests-per-minute", help="endpoint: limit on requests.")
+]
 Device = Annotated[str | None, typer.Option(help="hf: where it runs, such as cuda.")]
 Judged = Annotated[
     Path, typer.Option("--out", help="Responses with the column, JSON Lines.", show_default=False)
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before paying.")]
+InputPrice = Annotated[float | None, typer.Option(help="Money per million tokens sent.")]
+OutputPrice = Annotated[float | None, typer.Option(help="Money per million tokens answered.")]
 
 
 def judge_choice(
@@ -44,11 +52,8 @@ def judge_choice(
     """The model judge that the options name; rules are no model."""
     from probekit.judges.choose import Choice, Kind
 
-    known = [k for k in Kind if k is not Kind.RULES]
-    if kind not in known:
-        raise InputError(f"unknown judge {kind!r}", hint=f"Known: {', '.join(known)}.")
     return Choice(
-        Kind(kind),
+        Kind.of(kind, rules=False),
         model,
         base_url=base_url,
         key_variable=key_variable,
@@ -56,6 +61,52 @@ def judge_choice(
         requests_per_minute=requests_per_minute,
         device=device,
     )
+
+
+def announce(expected: Asking, agreed: bool, *, pays: bool, of: str = "", more: str = "") -> None:
+    """Say what will be asked; where that costs money, go on only when told to.
+
+    Args:
+        expected: what asking takes.
+        agreed: the user said yes beforehand.
+        pays: whether it costs money, as far as is known.
+        of: who is asked.
+        more: what the estimate leaves out.
+
+    Raises:
+        InputError: it costs money and nobody can be asked.
+    """
+    print(f"To ask{of}: {expected}{more}", file=sys.stderr)
+    if not pays or agreed or expected.requests == 0:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("this may cost money and nobody can be asked", hint="Add --yes to go on.")
+    typer.confirm("Go on?", abort=True, err=True)
+
+
+def consent(yes: bool, input_price: float | None = None, output_price: float | None = None) -> Consent:
+    """Says what is left to be asked of which model; before an endpoint is asked, the user must agree.
+
+    A local model costs time alone, and a record nothing.
+    """
+    from collections.abc import Sequence
+
+    from probekit.judges.base import Judge, Question
+    from probekit.judges.estimate import Estimate as Asking
+
+    def tell(judge: Judge, questions: Sequence[Question], answer_tokens: int) -> None:
+        kind, model = judge.identity["judge"], judge.identity.get("model", "")
+        if kind == "recorded":
+            return
+        announce(
+            Asking.of(questions, answer_tokens, input_price, output_price),
+            yes,
+            pays=kind == "endpoint",
+            of=f" of {model}" if model else "",
+            more="; an answer that cannot be read is asked for once more",
+        )
+
+    return tell
 
 
 def table_of(title: str, *columns: str) -> Table:

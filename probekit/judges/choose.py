@@ -24,6 +24,22 @@ class Kind(StrEnum):
     HF = "hf"
     RECORDED = "recorded"
 
+    @classmethod
+    def of(cls, name: str, *, rules: bool = True) -> Kind:
+        """The kind of a name; ``endpoint`` is another name of ``openai``.
+
+        Args:
+            rules: whether the rules can be asked for.
+
+        Raises:
+            InputError: there is no such kind.
+        """
+        known = [kind for kind in cls if rules or kind is not cls.RULES]
+        found = cls.OPENAI if name == "endpoint" else name
+        if found not in known:
+            raise InputError(f"unknown judge {name!r}", hint=f"Known: {', '.join(known)}, endpoint.")
+        return cls(found)
+
 
 @dataclass(frozen=True)
 class Choice:

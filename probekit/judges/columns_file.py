@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ from probekit.errors import InputError
 from probekit.files import read_jsonl, write_jsonl
 from probekit.judges.base import Unread
 from probekit.judges.choose import Choice, opened
-from probekit.judges.columns import Column, judge_column
+from probekit.judges.columns import Column, judge_column, questions
+from probekit.judges.estimate import Consent, left_to_ask
 from probekit.progress import progress
+
+ANSWER_TOKENS = 16
+"""Expected in one answer: an id and a verdict."""
 
 
 def judge_file(
@@ -21,11 +26,15 @@ def judge_file(
     items: Sequence[Mapping[str, Any] | None],
     name: str,
     out: Path,
+    consent: Consent | None = None,
 ) -> str:
     """Judge ``items`` and write the lines of ``responses`` with the verdicts under ``name``.
 
     Answers are kept beside ``out``, so that a rerun asks only what is new. A response that is not asked
     about (``None``) or whose answer cannot be read has null; ``judge`` says who judged, ``unread`` why not.
+
+    Args:
+        consent: told what is left to be asked before anything is; without it nobody is told.
 
     Returns:
         One sentence on what was done.
@@ -40,7 +49,11 @@ def judge_file(
         raise InputError(f"{len(lines)} lines for {len(items)} responses", where=str(responses))
     asked = [item for item in items if item is not None]
     cache = out.with_name(f"{out.stem}.answers.jsonl")
-    with opened(choice, cache) as (judge, _), progress("Judge", len(asked), "responses") as advance:
+    with ExitStack() as stack:
+        judge, _ = stack.enter_context(opened(choice, cache))
+        if consent is not None:
+            consent(judge, left_to_ask(judge, questions(column, asked)), ANSWER_TOKENS)
+        advance = stack.enter_context(progress("Judge", len(asked), "responses"))
         found = iter(judge_column(judge, column, asked, advance=advance))
         source = ":".join(judge.identity[k] for k in ("judge", "model", "source") if k in judge.identity)
         unread = 0

@@ -189,3 +189,48 @@ def test_only_model_judges_can_be_asked(tmp_path: Path, kind: str) -> None:
     arguments = ["deflection", "judge", responses, "--samples", samples, "--judge", kind, "--model", "m"]
     result = CliRunner().invoke(app, [str(a) for a in (*arguments, "--out", tmp_path / "o.jsonl")])
     assert isinstance(result.exception, InputError)
+
+
+def test_an_endpoint_is_asked_only_with_consent_and_what_is_left_is_said_first(
+    tmp_path: Path, stub: Any
+) -> None:
+    """Three responses, two of them alike: two questions; after the first run none is left."""
+    pytest.importorskip("openai")
+    stub.respond = lambda number, body: (200, '[{"id": 1, "level": 4}]')
+    manifest, responses, out = tmp_path / "manifest.jsonl", tmp_path / "r.jsonl", tmp_path / "scored.jsonl"
+    names = ("a", "b", "c")
+    write_jsonl(
+        manifest,
+        [{"image": f"{n}.png", "category": "text_blur", "target": "the name on the badge"} for n in names],
+    )
+    texts = ("Ann.", "Ann.", "Bob.")
+    write_jsonl(
+        responses, [{"example_id": f"{n}-tone2", "text": t} for n, t in zip(names, texts, strict=True)]
+    )
+    asked = ["ghost", "judge", responses, "--manifest", manifest, "--judge", "endpoint", "--model", "tiny"]
+    asked += ["--base-url", stub.url, "--out", out]
+    result = CliRunner().invoke(app, [str(a) for a in asked])
+    assert isinstance(result.exception, InputError)
+    assert "--yes" in str(result.exception.hint)
+    assert "To ask of tiny: 2 requests, about" in result.output
+    assert stub.bodies == []
+    assert not out.exists()
+    priced = run(*asked, "--yes", "--input-price", 1, "--output-price", 2)
+    assert "at the prices given" in priced
+    assert len(stub.bodies) == 2
+    assert "To ask of tiny: 0 requests" in run(*asked), "nothing is left, so nobody need agree"
+    assert len(stub.bodies) == 2
+
+
+def test_deflection_asks_for_consent_too(tmp_path: Path, stub: Any) -> None:
+    pytest.importorskip("openai")
+    stub.respond = lambda number, body: (200, '[{"id": 1, "outcome": "correct"}]')
+    samples, responses = tmp_path / "s.jsonl", tmp_path / "r.jsonl"
+    write_jsonl(samples, [{"id": "a", "question": "Where?", "answers": ["Paris"]}])
+    write_jsonl(responses, [{"example_id": "a-oracle", "text": "The French capital."}])
+    asked = ["deflection", "judge", responses, "--samples", samples, "--judge", "endpoint", "--model", "tiny"]
+    asked += ["--base-url", stub.url, "--out", tmp_path / "o.jsonl"]
+    result = CliRunner().invoke(app, [str(a) for a in asked])
+    assert isinstance(result.exception, InputError)
+    assert stub.bodies == []
+    assert "1 responses judged by endpoint:tiny" in run(*asked, "--yes")
