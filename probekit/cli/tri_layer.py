@@ -73,7 +73,7 @@ def tri_layer(
     batch: Annotated[int | None, typer.Option(help="Questions answered at once. Default 16.")] = None,
     shard_samples: Annotated[
         int | None,
-        typer.Option(help="Samples traced together, the black picture once for them. Default 32."),
+        typer.Option(help="Samples traced together. Default 32."),
     ] = None,
     draws: Annotated[
         int | None, typer.Option(help="Bootstrap draws behind each interval, 0 for none. Default 1000.")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 
 from probekit.errors import ProbekitError
-from probekit.forward.trace import Tracer
+from probekit.forward.harvest import Arriving
 from probekit.forward.traced import Traced, merge
 from probekit.forward.work import Forced
 
 
+@runtime_checkable
+class Starts(Protocol):
+    """What sets a batch going: a `Tracer`."""
+
+    def start(self, texts: Sequence[Forced]) -> Arriving:
+        """Trace a batch; the function given back waits for its results."""
+        ...
+
+
 def run_all(
-    tracer: Tracer,
+    tracer: Starts,
     texts: Sequence[Forced],
     batches: Sequence[Sequence[int]],
     advance: Callable[[int], None] = lambda count: None,
@@ -31,11 +41,12 @@ def run_all(
     """
     pieces: list[Traced] = []
     order: list[Sequence[int]] = []
+    under_way: list[Arriving] = []
     waiting = list(reversed(batches))
     while waiting:
         batch = waiting.pop()
         try:
-            pieces.append(tracer.run([texts[index] for index in batch]))
+            started = tracer.start([texts[index] for index in batch])
         except torch.OutOfMemoryError:
             if len(batch) == 1:
                 raise ProbekitError(
@@ -46,6 +57,10 @@ def run_all(
             half = len(batch) // 2
             waiting += [batch[half:], batch[:half]]
             continue
+        # The last batch is fetched only now, so that a GPU was busy while this one was made ready.
+        pieces += [finish() for finish in under_way]
+        under_way = [started]
         order.append(batch)
         advance(len(batch))
+    pieces += [finish() for finish in under_way]
     return merge(pieces, order, [len(text.targets) for text in texts])

@@ -71,7 +71,9 @@ def padded(vlm: Vlm, layout: Layout, vision: Vision, pictures: Sequence[int]) ->
         pictures: which of them each sequence is about.
     """
     ids, mask, types = _rows(vlm, layout)
-    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": mask, **types})
+    # Padding is on the right, where no real token looks; without a padding mask the kernel may take its
+    # causal path. No mask at all would make transformers look for packed texts in the positions.
+    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.ones_like(mask), **types})
     positions = vlm.family.position_ids(vlm.model, ids, mask, types | vision.positions(pictures))
     if positions is not None:
         arguments["position_ids"] = positions.to(vlm.device)

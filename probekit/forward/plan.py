@@ -8,7 +8,7 @@ nor copies of the keys they share, which a cache repeated over a batch would.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,13 @@ class Tree:
             differs = np.flatnonzero(path[:length] != first[:length])
             length = int(differs[0]) if differs.size else length
         return length
+
+    @cached_property
+    def pictured(self) -> int:
+        """Nodes up to the last image token, all of them in every member; 0 without a picture."""
+        image = np.flatnonzero(self.groups == IMAGE)
+        end = int(image[-1]) + 1 if image.size else 0
+        return end if end <= self.trunk else 0
 
     @property
     def is_chain(self) -> bool:
@@ -166,6 +173,7 @@ def batches(
     budget: int,
     *,
     sharing: bool,
+    alone: Collection[Hashable] = (),
 ) -> list[list[int]]:
     """Cut texts into batches under a budget of padded tokens; similar lengths together.
 
@@ -176,6 +184,7 @@ def batches(
         prompts: about how many tokens each prompt has.
         continuations: how many tokens each continuation has.
         budget: padded tokens in a batch; a batch of one picture may exceed it.
+        alone: pictures whose texts share a batch with no other picture's.
     """
     units: dict[Hashable, list[int]] = {}
     for index, image in enumerate(images):
@@ -184,13 +193,16 @@ def batches(
         (max(prompts[i] for i in unit) + sum(continuations[i] for i in unit), unit) for unit in units.values()
     ]
     sized.sort(key=lambda pair: (pair[0], pair[1][0]))
+    lonely = [unit for _, unit in sized if sharing and images[unit[0]] in alone]
     found: list[list[int]] = []
     count = 0
     for size, unit in sized:
+        if unit in lonely:
+            continue
         if found and (count + 1) * size <= budget:
             found[-1] += unit
             count += 1
         else:
             found.append(list(unit))
             count = 1
-    return found
+    return lonely + found

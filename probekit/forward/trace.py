@@ -8,8 +8,7 @@ as a prefix tree where the family is known to bear it (`plan`), as padded rows e
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,30 +17,19 @@ import torch
 from nnsight import NNsight
 from torch import Tensor
 
-from probekit.captures import (
-    AttentionGrid,
-    AttentionMass,
-    Capture,
-    GroupCount,
-    HiddenState,
-    ImageSimilarity,
-    InternalConfidence,
-    Logits,
-    TokenStatistics,
-)
-from probekit.errors import ContractError, FamilyError, InputError
+from probekit.captures import Capture
+from probekit.errors import FamilyError, InputError
 from probekit.families import Prompter, Vlm
-from probekit.families.vision import check_counts, see
+from probekit.families.prompting import SharedBatch
+from probekit.families.vision import Vision, check_counts, see
 from probekit.forward import rows as attention
+from probekit.forward.beginnings import Beginning, Beginnings
 from probekit.forward.evidence import RAW_LAST, Evidence, Needs
+from probekit.forward.harvest import Arriving, Harvest
 from probekit.forward.inputs import Call, grafted, packed, padded, sequence_positions, trunk_call
 from probekit.forward.keeper import Keeper
 from probekit.forward.layout import Layout
 from probekit.forward.plan import Tree, forest, limbs
-from probekit.forward.reduce.attention import attention_grid, attention_mass, group_count
-from probekit.forward.reduce.image import image_similarity, internal_confidence, lens_columns
-from probekit.forward.reduce.states import hidden_state, logits_state
-from probekit.forward.reduce.tokens import token_columns, token_statistics
 from probekit.forward.traced import Traced, merge
 from probekit.forward.work import Forced
 
@@ -99,10 +87,12 @@ class Tracer:
         sharing: compute common prefixes once; by default where the family is known to bear it.
         keep_tokens: keep statistics of every token, and the normed states they come from.
         row_tokens: trees of more tokens are not packed into one row, `ROW_TOKENS` by default.
+        constant: identities of pictures that come back in batch after batch, such as the black one; where
+            prefixes are shared, what lies up to their last image token is computed once and kept.
 
     Attributes:
         computed: tokens computed so far, padding left out.
-        distinct: tokens of the prefix trees of the same work.
+        distinct: tokens of the prefix trees of the same work; a kept beginning counts once.
     """
 
     def __init__(
@@ -114,6 +104,7 @@ class Tracer:
         sharing: bool | None = None,
         keep_tokens: bool = False,
         row_tokens: int | None = None,
+        constant: Collection[str] = (),
     ) -> None:
         self.vlm = vlm
         self.prompter = prompter
@@ -122,8 +113,12 @@ class Tracer:
         self.keep_tokens = keep_tokens
         self.row_tokens = ROW_TOKENS if row_tokens is None else row_tokens
         self.needs = Needs.of(captures, vlm.depth, logits=keep_tokens)
+        self.constant = frozenset(constant)
         self.computed = 0
         self.distinct = 0
+        self._harvest = Harvest(vlm, captures, self.needs, keep_tokens=keep_tokens)
+        self._beginnings = Beginnings()
+        self._seen: dict[str, Vision] = {}
         if self.needs.attention:
             require_attention(vlm)
         if self.needs.lens or self.needs.similarity:
@@ -146,24 +141,21 @@ class Tracer:
             envoy = getattr(envoy, part)
         return envoy
 
-    @cached_property
-    def _lenses(self) -> tuple[InternalConfidence, ...]:
-        return lens_columns([c for c in self.captures if isinstance(c, InternalConfidence)])
-
-    @torch.no_grad()
     def run(self, texts: Sequence[Forced]) -> Traced:
         """Trace one batch of texts; all have a picture, or none has.
 
         Raises:
             InputError: a token id is not in the model's vocabulary; the sample is named.
         """
-        for text in texts:
-            if (word := max(text.continuation)) >= self._words:
-                raise InputError(
-                    f"token id {word} is outside the model's {self._words} words",
-                    where=f"sample {text.example_id}",
-                    hint="The text was made with another tokenizer.",
-                )
+        return self.start(texts)()
+
+    @torch.no_grad()
+    def start(self, texts: Sequence[Forced]) -> Arriving:
+        """Like `run`, but gives back a function that waits for the results.
+
+        On a GPU the next batch can be made ready, and started, while this one is still computed.
+        """
+        self._check_words(texts)
         shared = self.prompter.encode_shared(
             [text.question for text in texts],
             [text.image_key for text in texts],
@@ -171,44 +163,87 @@ class Tracer:
             share=self.sharing,
         )
         layout = Layout(shared.prompts, tuple(texts), self.needs.window, self.needs.own_rows)
-        tokens = dict(zip(shared.picture, (p.image_tokens for p in shared.prompts), strict=True))
-        sizes = [tokens[picture] for picture in range(shared.pictures)]
-        vision = see(self.vlm, shared.vision, shared.pictures, sizes)
+        vision = self._vision(shared, texts)
+        sequences = [np.array(p.ids + f.continuation) for p, f in zip(layout.prompts, texts, strict=True)]
+        groups = [layout.groups[row, : len(ids)] for row, ids in enumerate(sequences)]
+        trees = forest(sequences, groups, [text.image_key for text in texts])
+        pictures = [shared.picture[tree.members[0]] for tree in trees]
+        kept = self._keeps(trees, texts)
+        if not kept:
+            self.distinct += sum(map(len, trees))
+        if not self.sharing or (not kept and all(tree.is_chain for tree in trees)):
+            self.computed += int(layout.lengths.sum())
+            return self._reduced(padded(self.vlm, layout, vision, shared.picture), layout)
+        positions = sequence_positions(self.vlm, layout, vision, shared.picture)
+        if kept or (len(trees) == 1 and self._too_large(trees[0])):
+            return self._in_limbs(layout, trees[0], positions, vision.take(pictures), keep=kept)
+        self.computed += sum(map(len, trees))
+        return self._reduced(packed(self.vlm, layout, trees, positions, vision, pictures), layout)
+
+    def _check_words(self, texts: Sequence[Forced]) -> None:
+        for text in texts:
+            if (word := max(text.continuation)) >= self._words:
+                raise InputError(
+                    f"token id {word} is outside the model's {self._words} words",
+                    where=f"sample {text.example_id}",
+                    hint="The text was made with another tokenizer.",
+                )
+
+    def _vision(self, shared: SharedBatch, texts: Sequence[Forced]) -> Vision:
+        """The batch's pictures; a constant one that comes alone is seen once for all batches."""
+        keys = {text.image_key for text in texts}
+        alone = next(iter(keys)) if len(keys) == 1 and keys <= self.constant and self.sharing else None
+        vision = None if alone is None else self._seen.get(alone)
+        if vision is None:
+            tokens = dict(zip(shared.picture, (p.image_tokens for p in shared.prompts), strict=True))
+            sizes = [tokens[picture] for picture in range(shared.pictures)]
+            vision = see(self.vlm, shared.vision, shared.pictures, sizes)
+            if alone is not None:
+                self._seen[alone] = vision
         if vision.counts is not None:
             check_counts(
                 [text.example_id for text in texts],
                 [prompt.image_tokens for prompt in shared.prompts],
                 [vision.counts[picture] for picture in shared.picture],
             )
-        sequences = [np.array(p.ids + f.continuation) for p, f in zip(layout.prompts, texts, strict=True)]
-        groups = [layout.groups[row, : len(ids)] for row, ids in enumerate(sequences)]
-        trees = forest(sequences, groups, [text.image_key for text in texts])
-        self.distinct += sum(map(len, trees))
-        if not self.sharing or all(tree.is_chain for tree in trees):
-            self.computed += int(layout.lengths.sum())
-            return self._captures(
-                self._pass(padded(self.vlm, layout, vision, shared.picture), layout), layout
-            )
-        positions = sequence_positions(self.vlm, layout, vision, shared.picture)
-        pictures = [shared.picture[tree.members[0]] for tree in trees]
-        if len(trees) == 1 and self._too_large(trees[0]):
-            return self._in_limbs(layout, trees[0], positions, vision.take(pictures))
-        self.computed += sum(map(len, trees))
-        call = packed(self.vlm, layout, trees, positions, vision, pictures)
-        return self._captures(self._pass(call, layout), layout)
+        return vision
+
+    def _keeps(self, trees: Sequence[Tree], texts: Sequence[Forced]) -> bool:
+        """Whether the batch is one tree whose beginning is kept for the batches to come."""
+        if not self.sharing or len(trees) != 1 or self.needs.lens or self.needs.similarity:
+            return False
+        return texts[0].image_key in self.constant and trees[0].pictured > 0
 
     def _too_large(self, tree: Tree) -> bool:
         return len(tree) > self.row_tokens and not (self.needs.lens or self.needs.similarity)
 
-    def _in_limbs(self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any]) -> Traced:
-        """A tree's trunk once, into a cache; then its limbs, each over a copy of that cache."""
-        from transformers import DynamicCache
+    def _in_limbs(
+        self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any], *, keep: bool
+    ) -> Arriving:
+        """A tree's trunk once, into a cache; then its limbs, each over that cache.
 
-        trunk = min(tree.trunk, int(layout.prompt_lengths.min()) - 1)
-        cache = DynamicCache()
-        arguments = trunk_call(self.vlm, layout, tree, trunk, positions, vision)
-        self.vlm.model(**arguments, cache=cache, use_cache=True, logits_to_keep=1)
-        self.computed += trunk
+        Args:
+            keep: end the trunk with the picture and keep it for other batches.
+        """
+
+        def make() -> Beginning:
+            from transformers import DynamicCache
+
+            cache = DynamicCache()
+            arguments = trunk_call(self.vlm, layout, tree, trunk, positions, vision)
+            self.vlm.model(**arguments, cache=cache, use_cache=True, logits_to_keep=1)
+            self.computed += trunk
+            self.distinct += trunk if keep else 0
+            return Beginning(trunk, cache)
+
+        if keep:
+            trunk = tree.pictured
+            key = layout.forced[0].image_key, tree.ids[:trunk].tobytes()
+            beginning = self._beginnings.get(key, make)
+            self.distinct += len(tree) - trunk
+        else:
+            trunk = min(tree.trunk, int(layout.prompt_lengths.min()) - 1)
+            beginning = make()
         pieces, order = [], []
         for members, limb in limbs(tree, trunk, LIMB_TOKENS):
             chosen = [tree.members[member] for member in members]
@@ -220,13 +255,17 @@ class Tracer:
             )
             call = grafted(self.vlm, part, tree, trunk, limb, members, positions)
             self.computed += len(limb)
-            pieces.append(self._captures(self._pass(call, part, copy.deepcopy(cache)), part))
+            pieces.append(self._reduced(call, part, beginning.fork()))
             order.append(chosen)
-        return merge(pieces, order, [len(forced.targets) for forced in layout.forced])
+        rows = [len(forced.targets) for forced in layout.forced]
+        return lambda: merge([finish() for finish in pieces], order, rows)
+
+    def _reduced(self, call: Call, layout: Layout, cache: Any = None) -> Arriving:
+        return self._harvest.start(self._pass(call, layout, cache), layout)
 
     def _pass(self, call: Call, layout: Layout, cache: Any = None) -> Evidence:
         evidence = Evidence()
-        keeper = Keeper(self.vlm, self.needs, self._lenses, layout, call.placement, evidence)
+        keeper = Keeper(self.vlm, self.needs, self._harvest.lenses, layout, call.placement, evidence)
         layers, norm = self._decoder.layers, self._decoder.norm
         blind = self.vlm.family.cross_attention and "pixel_values" not in call.arguments
         skipped = frozenset(silent_layers(self.vlm) if blind else ())
@@ -246,47 +285,3 @@ class Tracer:
                 keeper.state(RAW_LAST if last else number + 1, state)
             keeper.state(len(layers), norm.output)
         return evidence
-
-    def _captures(self, evidence: Evidence, layout: Layout) -> Traced:
-        columns: Tensor | None = None
-        agreement, tokens, final = None, None, None
-        if self.needs.logits:
-            if evidence.final is None:
-                raise ContractError("the pass ended before the final norm", where=self.vlm.name)
-            words = torch.tensor([w for f in layout.forced for w in f.continuation], device=self.vlm.device)
-            columns, best = token_columns(evidence.final, words, self.vlm.logits, self.vlm.vocabulary)
-            lengths = [len(forced.continuation) for forced in layout.forced]
-            equal = (best == words).cpu().split(lengths)
-            agreement = tuple((int(piece.sum()), len(piece)) for piece in equal)
-            if self.keep_tokens:
-                tokens = columns.cpu().split(lengths)
-                final = evidence.final.cpu().split(lengths)
-        arrays = {c: self._capture(c, evidence, layout, columns).cpu() for c in self.captures}
-        sequences = layout.rows[:, 0]
-        image = np.array([prompt.image_tokens for prompt in layout.prompts])
-        return Traced(arrays, layout.prompt_lengths[sequences], image[sequences], agreement, tokens, final)
-
-    def _capture(
-        self, capture: Capture, evidence: Evidence, layout: Layout, columns: Tensor | None
-    ) -> Tensor:
-        depth, head, size = self.vlm.depth, self.vlm.logits, self.vlm.vocabulary
-        match capture:
-            case AttentionMass():
-                return attention_mass(capture, evidence, layout)
-            case GroupCount():
-                return group_count(capture, layout)
-            case AttentionGrid():
-                return attention_grid(capture, evidence, layout)
-            case HiddenState():
-                return hidden_state(capture, evidence, layout, depth)
-            case TokenStatistics() if columns is not None:
-                return token_statistics(columns, layout)
-            case InternalConfidence():
-                return internal_confidence(capture, evidence, self._lenses)
-            case ImageSimilarity():
-                return image_similarity(capture, evidence, layout, depth, head, size)
-            case Logits(form="factored"):
-                return logits_state(capture, evidence, layout, depth)
-            case Logits():
-                return self.vlm.logits(logits_state(capture, evidence, layout, depth)).to(self.vlm.dtype)
-        raise ContractError(f"no reduction for {capture.key}")

@@ -108,6 +108,7 @@ def trace_texts(
         [len(text.continuation) for text in texts],
         batch_tokens,
         sharing=tracer.sharing,
+        alone=tracer.constant,
     )
     return run_all(tracer, texts, planned, advance)
 

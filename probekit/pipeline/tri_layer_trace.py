@@ -44,7 +44,7 @@ class Effort:
 
     Attributes:
         batch_tokens: tokens of one batch.
-        samples: samples traced together; the black picture is computed once for them.
+        samples: samples traced together.
         states: keep the normed states of the full answer in a store, from which its distributions
             can be made again.
     """
@@ -118,7 +118,7 @@ def trace(study: Study, model: LateModel, effort: Effort) -> Path:
         from probekit.pipeline.tri_layer_store import StateStore
 
         vlm, prompter = model.get()
-        tracer = Tracer(vlm, prompter, (), keep_tokens=True)
+        tracer = Tracer(vlm, prompter, (), keep_tokens=True, constant=_black(study, answers))
         work = _Work(study, vlm, prompter, answers)
         with ExitStack() as stack:
             advance = stack.enter_context(progress("Tracing", len(done) + left, "samples", len(done)))
@@ -136,6 +136,13 @@ def trace(study: Study, model: LateModel, effort: Effort) -> Path:
                     costs.append([asdict(spent)])
                     advance(len(samples))
     return path
+
+
+def _black(study: Study, answers: Mapping[Condition, Mapping[str, Json]]) -> set[str]:
+    """Identity of the black picture, whose beginning is computed once for the whole study."""
+    lines = answers.get(Condition.BLIND, {}).values()
+    root = study.root_of(Condition.BLIND)
+    return {str(inside(root, image)) for image in {line["image"] for line in lines}}
 
 
 def _claim(study: Study, model: LateModel, effort: Effort) -> None:
@@ -240,21 +247,17 @@ def _run(
     found: dict[str, dict[str, Read]] = {sample.example_id: {} for sample in samples}
     every = [(sample, *text) for sample in samples for text in work.texts(sample)]
     loop, computed, distinct = 0, tracer.computed, tracer.distinct
-    # The black picture's tree is by far the largest. Beside others it would pad every row to its width.
-    for black in (True, False):
-        part = [entry for entry in every if (entry[2] is Condition.BLIND) == black]
-        # An answer in an anchor's very words is that anchor: traced twice, rounding would tell them apart.
-        first = {_identity(text): n for n, (_, _, _, text) in reversed(list(enumerate(part)))}
-        chosen = sorted(first.values())
-        if not chosen:
-            continue
-        forced = [part[n][3] for n in chosen]
-        prompts = [work.prompt_tokens(part[n][0].example_id, part[n][2]) for n in chosen]
+    # An answer in an anchor's very words is that anchor: traced twice, rounding would tell them apart.
+    first = {_identity(text): n for n, (_, _, _, text) in reversed(list(enumerate(every)))}
+    chosen = sorted(first.values())
+    if chosen:
+        forced = [every[n][3] for n in chosen]
+        prompts = [work.prompt_tokens(every[n][0].example_id, every[n][2]) for n in chosen]
         traced = trace_texts(tracer, forced, prompts, batch_tokens)
         if traced.tokens is None or traced.final is None or traced.agreement is None:
             raise ContractError("the pass kept no tokens")
         place = {n: row for row, n in enumerate(chosen)}
-        for sample, name, _, text in part:
+        for sample, name, _, text in every:
             row = place[first[_identity(text)]]
             m, image = int(traced.prompt_tokens[row]), int(traced.image_tokens[row])
             found[sample.example_id][name] = Read(

@@ -66,10 +66,11 @@ def token_statistics(
     lengths = torch.tensor([len(forced.continuation) for forced in layout.forced])
     starts = lengths.cumsum(0) - lengths
     rows = torch.from_numpy(layout.rows)
-    offset = starts[rows[:, 0]]
-    sums = torch.cat([torch.zeros(1, dtype=torch.float64), columns[:, 0].double().cpu().cumsum(0)])
-    first, after = offset + rows[:, 1], offset + rows[:, 2] + 1
+    places = [starts[rows[:, 0]] + shift for shift in (0, rows[:, 1], rows[:, 2] + 1)]
+    offset, first, after = (place.to(columns.device) for place in places)
+    logp = columns[:, 0].double()
+    sums = torch.cat([logp.new_zeros(1), logp.cumsum(0)])
     span = (sums[after] - sums[first]).float()
     cumulative = (sums[after] - sums[offset]).float()
-    here = columns.cpu()[first]
+    here = columns[first]
     return torch.cat([here, span[:, None], cumulative[:, None]], -1)
