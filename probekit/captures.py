@@ -35,6 +35,10 @@ log-probabilities over the object's tokens and over the caption up to the object
 SIMILARITY_TERMS: tuple[str, ...] = ("global_paper", "global_code", "local")
 """Columns of `ImageSimilarity` (SPEC 2.4)."""
 
+PAIRED: tuple[str, ...] = ("kl", "other_logp", "other_entropy")
+"""Columns of `Divergence`, all in nats at the query of ``t*``: KL(this picture || the other), then the
+word's log-probability and the entropy under the other picture."""
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -195,6 +199,22 @@ class Logits(Capture):
     storage: ClassVar[Storage] = "state"
 
 
+@dataclass(frozen=True)
+class Divergence(Capture):
+    """How the next-token distribution at the query of t* moves with another picture, float32. SPEC 4.2.
+
+    It takes two passes over the same text, so a pipeline makes it and no single pass does.
+
+    Attributes:
+        other: the picture in place of the text's own; ``blind`` is the black one.
+    """
+
+    other: Literal["blind", "noise", "conflict"] = "blind"
+
+    axes: ClassVar[tuple[str, ...]] = ("statistic",)
+    storage: ClassVar[Storage] = "float32"
+
+
 _NAMES: dict[type[Capture], str] = {
     HiddenState: "hidden_state",
     AttentionMass: "attention_mass",
@@ -204,6 +224,7 @@ _NAMES: dict[type[Capture], str] = {
     InternalConfidence: "internal_confidence",
     ImageSimilarity: "image_similarity",
     Logits: "logits",
+    Divergence: "divergence",
 }
 
 

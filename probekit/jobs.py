@@ -263,6 +263,43 @@ class TriLayerJob(_Job):
     )
 
 
+class GhostJob(_Job):
+    """Ghost-100: ask at five tones, score, trace every answer with its picture and with a black one.
+
+    Attributes:
+        model: what is asked.
+        out: folder of the run.
+        manifest: of the set; one is drawn for the model when absent.
+        prompts: prompts of one's own, YAML.
+        per_category: pictures a category of a set that is drawn.
+        max_new_tokens: longest answer.
+        batch: questions answered at once.
+        detectors: those whose evidence is kept; all that one pass can serve when absent.
+        batch_tokens: tokens of one traced batch, which bounds memory.
+        shard_pictures: pictures traced together; the black picture is computed once for them.
+        draws: bootstrap draws behind each interval.
+        seed: of the set that is drawn and of the bootstrap.
+    """
+
+    model: ModelSpec
+    out: Path
+    manifest: Path | None = None
+    prompts: Path | None = None
+    per_category: int = Field(100, ge=1)
+    max_new_tokens: int = Field(64, ge=1)
+    batch: int = Field(16, ge=1)
+    detectors: tuple[str, ...] | None = None
+    batch_tokens: int = Field(8192, ge=1)
+    shard_pictures: int = Field(32, ge=1)
+    draws: int = Field(1000, ge=0)
+    seed: int = Field(0, ge=0)
+
+    irrelevant: ClassVar[frozenset[str]] = frozenset(
+        {"out", "manifest", "prompts", "per_category", "max_new_tokens", "batch"}
+        | {"detectors", "batch_tokens", "draws", "seed"}
+    )
+
+
 class StudyJob(_Job):
     """A study of finished runs (folders analysis and train).
 
@@ -404,6 +441,7 @@ __all__ = [
     "MIXES",
     "ExtractJob",
     "GenerateJob",
+    "GhostJob",
     "ModelSpec",
     "PopeJob",
     "RunJob",

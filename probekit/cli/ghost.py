@@ -4,13 +4,43 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from probekit.cli.ghost_judging import ghost_judge, ghost_validate
+from probekit.cli.model import (
+    BatchTokens,
+    Dtype,
+    Offline,
+    Prompt,
+    Quantization,
+    RemoteCode,
+    Revision,
+    model_spec,
+)
+from probekit.cli.model import Device as ModelDevice
 from probekit.cli.options import Draws, Out, Responses, Seed, cell, interval, show, table_of
 from probekit.errors import InputError
+
+Detectors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--detectors", help="Keep evidence for this detector only; may be repeated, or several with commas."
+    ),
+]
+Heads = Annotated[
+    Path | None,
+    typer.Option(help="RUN/heads of probekit run or train-probes on the same model: trained detectors too."),
+]
+Mix = Annotated[str | None, typer.Option(help="Mixing budget of the heads. Default: natural.")]
+ShardPictures = Annotated[int, typer.Option(help="Pictures traced together, and saved together.", min=1)]
+CountYes = Annotated[
+    bool, typer.Option("--count-visible-yes", help="Count a bare Yes to whether the target is visible.")
+]
+RolesNeed = Annotated[
+    bool, typer.Option("--roles-need-whitelist", help="Count role words that the whitelist lacks.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -20,6 +50,7 @@ def register(app: typer.Typer) -> None:
     ghost.command("validate")(ghost_validate)
     ghost.command("questions")(ghost_questions)
     ghost.command("run")(ghost_run)
+    ghost.command("trace")(ghost_trace)
     ghost.command("judge")(ghost_judge)
     ghost.command("score")(ghost_score)
     app.add_typer(ghost, name="ghost")
@@ -72,50 +103,114 @@ def ghost_run(
     seed: Seed = 0,
     max_new_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 64,
     batch: Annotated[int, typer.Option(help="Questions answered at once.", min=1)] = 16,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto.")] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, or map: spread over all GPUs.")] = "auto",
+    no_trace: Annotated[
+        bool, typer.Option("--no-trace", help="Stop at the rates: no pass, no page.")
+    ] = False,
+    detectors: Detectors = None,
+    heads: Heads = None,
+    mix: Mix = None,
+    shard_pictures: ShardPictures = 32,
+    batch_tokens: BatchTokens = None,
+    revision: Revision = None,
+    dtype: Dtype = "auto",
+    device: ModelDevice = "auto",
+    quantization: Quantization = None,
+    prompt: Prompt = None,
+    trust_remote_code: RemoteCode = False,
+    offline: Offline = False,
     draws: Draws = 1000,
 ) -> None:
-    """Ask a model about a Ghost set at all five tones, and print its rates; a rerun goes on.
+    """Ask a model about a Ghost set at all five tones, print its rates, and trace its answers.
+
+    The traced pass says how tone moves attention to the picture, VNS, entropy and the detectors; a page
+    shows it. A rerun goes on.
 
     For example: probekit ghost run organism --out runs/ghost
     """
     from probekit import jobs
-    from probekit.benchmarks.ghost import load_manifest, write_questions
-    from probekit.benchmarks.ghost_make import make_ghost
-    from probekit.benchmarks.ghost_prompts import load_prompts
-    from probekit.benchmarks.ghost_world import PROMPTS, make_world_ghost
-    from probekit.pipeline.answer import answer
+    from probekit.pipeline.ghost import View, ask, prepare, trace
+    from probekit.pipeline.tracing import LateModel
 
-    own_world = model == "organism"
-    if manifest is None:
-        manifest = out / "set" / "manifest.jsonl"
-        if not manifest.exists():
-            (make_world_ghost if own_world else make_ghost)(manifest.parent, per_category, seed)
-    if own_world:
-        from probekit.organism import path
-
-        model = str(path())
-    asked = out / "questions.jsonl"
-    texts = load_prompts(prompts or (PROMPTS if own_world else None))
-    write_questions(asked, load_manifest(manifest), texts)
-    spec = jobs.make(jobs.ModelSpec, name=model, dtype=dtype, device=device)
-    responses = answer(
-        spec, asked, manifest.parent, out / "responses.jsonl", max_new_tokens=max_new_tokens, batch=batch
+    spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
+    job = jobs.make(
+        jobs.GhostJob,
+        model=spec,
+        out=out,
+        manifest=manifest,
+        prompts=prompts,
+        per_category=per_category,
+        seed=seed,
+        max_new_tokens=max_new_tokens,
+        batch=batch,
+        detectors=_names(detectors),
+        shard_pictures=shard_pictures,
+        batch_tokens=batch_tokens,
+        draws=draws,
     )
-    ghost_score(responses, manifest, draws=draws, out=out / "result.json")
-    typer.echo(f"Prompts: {texts.name} ({texts.digest}); responses: {responses}")
+    run, late = prepare(job), LateModel(job.model)
+    responses = ask(run, late)
+    ghost_score(responses, manifest or out / "set" / "manifest.jsonl", draws=draws, out=out / "result.json")
+    typer.echo(f"Prompts: {run.prompts.name} ({run.prompts.digest}); responses: {responses}")
+    if not no_trace:
+        trace(run, late, View(heads=heads, mix=mix)).show(rates=False)
+
+
+def ghost_trace(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)],
+    judged: Annotated[
+        Path | None, typer.Option(help="Responses with a judge's scores, from probekit ghost judge.")
+    ] = None,
+    detectors: Detectors = None,
+    heads: Heads = None,
+    mix: Mix = None,
+    count_visible_yes: CountYes = False,
+    roles_need_whitelist: RolesNeed = False,
+    model: Annotated[
+        str | None, typer.Option(help="Who answered, where the folder does not say.", show_default=False)
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="With --model: the set. Default: FOLDER/set/manifest.jsonl.")
+    ] = None,
+    prompts: Annotated[Path | None, typer.Option(help="With --model: the prompts used.")] = None,
+    batch_tokens: BatchTokens = None,
+    draws: Annotated[int | None, typer.Option(help="Bootstrap draws behind each interval.", min=0)] = None,
+    dtype: Annotated[str | None, typer.Option(help="Of the weights, in place of the run's.")] = None,
+    device: Annotated[str | None, typer.Option(help="Where, in place of the run's.")] = None,
+) -> None:
+    """Trace the answers of a run once, with their pictures and with black ones, and write the page.
+
+    Every answer is forced through the model, five tones of a picture in one prefix tree. What is traced
+    already is kept, so the page can be made again with a judge's scores or with heads in seconds.
+
+    For example: probekit ghost trace runs/ghost --heads runs/demo/heads
+    """
+    from probekit import jobs
+    from probekit.metrics.rates import Policy
+    from probekit.pipeline.ghost import View, load_run, trace
+    from probekit.pipeline.tracing import LateModel
+
+    given = None
+    if model is not None:
+        named: dict[str, Any] = {"model": {"name": model}, "manifest": manifest, "prompts": prompts}
+        given = jobs.make(jobs.GhostJob, out=folder, **named)
+    run = load_run(
+        folder,
+        given,
+        detectors=_names(detectors),
+        batch_tokens=batch_tokens,
+        draws=draws,
+        dtype=dtype,
+        device=device,
+    )
+    policy = Policy(count_visible_yes, roles_need_whitelist)
+    trace(run, LateModel(run.job.model), View(policy, judged, heads, mix)).show()
 
 
 def ghost_score(
     responses: Responses,
     manifest: Annotated[Path, typer.Option(help="The set's manifest.jsonl.", show_default=False)],
-    count_visible_yes: Annotated[
-        bool, typer.Option("--count-visible-yes", help="Count a bare Yes to whether the target is visible.")
-    ] = False,
-    roles_need_whitelist: Annotated[
-        bool, typer.Option("--roles-need-whitelist", help="Count role words that the whitelist lacks.")
-    ] = False,
+    count_visible_yes: CountYes = False,
+    roles_need_whitelist: RolesNeed = False,
     rule_scores: Annotated[
         bool, typer.Option("--rule-scores", help="H-Score by wording, where no judge has scored.")
     ] = False,
@@ -171,6 +266,12 @@ def ghost_score(
     if out is not None:
         write_json(out, {**asdict(result), "scored_by_rules": scored_by_rules})
         typer.echo(f"Result: {out}")
+
+
+def _names(detectors: list[str] | None) -> tuple[str, ...] | None:
+    """Names given one by one or with commas."""
+    found = tuple(name.strip() for given in detectors or () for name in given.split(",") if name.strip())
+    return found or None
 
 
 def _size(text: str) -> tuple[int, int]:

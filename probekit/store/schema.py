@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from probekit.captures import (
+    PAIRED,
     SIMILARITY_TERMS,
     STATISTICS,
     AttentionGrid,
     AttentionMass,
     Capture,
+    Divergence,
     GroupCount,
     HiddenState,
     ImageSimilarity,
@@ -161,5 +163,7 @@ def row_shape(capture: Capture, header: Header) -> tuple[int, ...]:
             return (header.depth + 1,)
         case ImageSimilarity():
             return (len(SIMILARITY_TERMS),)
+        case Divergence():
+            return (len(PAIRED),)
         case _:
             raise InputError(f"the store has no shape for capture {capture.key}")
