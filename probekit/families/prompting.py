@@ -12,8 +12,10 @@ import torch
 from jaxtyping import Int
 from PIL import Image
 
+from probekit.benchmarks.example import Message, Text
 from probekit.captures import GROUPS
 from probekit.errors import ContractError, FamilyError, InputError
+from probekit.families.conversation import Asked, Shown, chat, messages_of, openers, places
 from probekit.families.family import Grid
 from probekit.families.loading import TextDecoder, Vlm
 from probekit.files import digest
@@ -111,34 +113,54 @@ class Prompter:
             )
         self.template_hash = digest(self.template.text or chat)
 
-    def text(self, question: str, images: int) -> tuple[str, str]:
-        """The prompt's text with and without the assistant header."""
+    def text(self, question: Asked, images: int) -> tuple[str, str]:
+        """The prompt's text with and without the assistant header.
+
+        With a template of one's own the pictures before the first word go where its ``<image>`` is, those
+        between words stay between them.
+
+        Raises:
+            InputError: a conversation has other than ``images`` places for pictures, or more than one turn
+                under a template that takes one.
+        """
+        messages = messages_of(question, images)
         if self.template.text is not None:
-            before, after = self.template.text.split("{q}")
-            if images == 0:
-                before = before.replace("<image>\n", "").replace("<image>", "")
-            else:
-                before = before.replace("<image>", self._image_token * images)
-            return before + question + after, before + question
-        content = [{"type": "image"}] * images + [{"type": "text", "text": question}]
-        message = [{"role": "user", "content": content}]
+            return self._templated(messages)
         own = getattr(self.vlm.processor, "chat_template", None) is not None
         render = (self.vlm.processor if own else self.vlm.tokenizer).apply_chat_template
         return (
-            render(message, add_generation_prompt=True, tokenize=False),
-            render(message, add_generation_prompt=False, tokenize=False),
+            render(chat(messages), add_generation_prompt=True, tokenize=False),
+            render(chat(messages), add_generation_prompt=False, tokenize=False),
         )
 
-    def encode(self, questions: Sequence[str], images: Sequence[Sequence[Image.Image]]) -> PromptBatch:
+    def _templated(self, messages: Sequence[Message]) -> tuple[str, str]:
+        if len(messages) != 1 or messages[0].role != "user":
+            raise InputError(
+                f"a prompt template takes one user turn, not {len(messages)} messages",
+                where=self.vlm.name,
+                hint="Leave --prompt out: the model's own chat template takes conversations.",
+            )
+        parts = messages[0].parts
+        leading = next((n for n, part in enumerate(parts) if isinstance(part, Text)), len(parts))
+        question = "".join(p.text if isinstance(p, Text) else self._image_token for p in parts[leading:])
+        before, after = str(self.template.text).split("{q}")
+        if leading == 0:
+            before = before.replace("<image>\n", "").replace("<image>", "")
+        else:
+            before = before.replace("<image>", self._image_token * leading)
+        return before + question + after, before + question
+
+    def encode(self, questions: Sequence[Asked], images: Sequence[Sequence[Image.Image]]) -> PromptBatch:
         """Encode a batch.
 
         Args:
             questions: one a row.
-            images: the pictures of each row, in the order of the prompt; all rows have at least one
-                or none has any.
+            images: the pictures of each row, in the order of their places in the prompt; all rows have at
+                least one or none has any, and rows may have different numbers.
 
         Raises:
-            FamilyError: the processor expanded an unexpected number of images.
+            FamilyError: the processor takes no text without a picture, or none with
+                several, or expanded none.
         """
         texts = [self.text(question, len(row)) for question, row in zip(questions, images, strict=True)]
         pictured = [len(row) > 0 for row in images]
@@ -146,7 +168,7 @@ class Prompter:
             raise InputError("a batch cannot mix prompts with and without images")
         bos = self.vlm.tokenizer.bos_token
         written = bos is not None and all(full.startswith(bos) for full, _ in texts)
-        with _picture_optional(self.vlm, without=not any(pictured)):
+        with _pictures_taken(self.vlm, most=max(map(len, images))):
             inputs = self.vlm.processor(
                 text=[full for full, _ in texts],
                 images=[list(row) for row in images] if all(pictured) and pictured else None,
@@ -156,6 +178,12 @@ class Prompter:
             )
         ids, mask = inputs.pop("input_ids"), inputs.pop("attention_mask")
         inputs.pop("labels", None)
+        if "qformer_input_ids" in inputs and len(ids) < sum(map(len, images)):
+            raise FamilyError(
+                f"{type(self.vlm.processor).__name__} reads one picture beside each text",
+                where=self.vlm.name,
+                hint="Choose a model that reads several pictures, or samples with one picture a prompt.",
+            )
         _align_reader(inputs)
         alike = [key for key in inputs if inputs[key].shape == ids.shape and not key.startswith("qformer")]
         per_token = {key: inputs.pop(key) for key in alike}
@@ -181,29 +209,30 @@ class Prompter:
 
     def encode_shared(
         self,
-        questions: Sequence[str],
+        questions: Sequence[Asked],
         keys: Sequence[str],
-        images: Sequence[Callable[[], Image.Image] | None],
+        images: Sequence[Shown],
         *,
         share: bool,
     ) -> SharedBatch:
         """Encode a batch in which texts may be about the same picture; each is opened and prepared once.
 
         The first question about a picture goes through the processor. For the others its expanded
-        image tokens are put in place of the placeholder.
+        image tokens are put in place of the placeholder; prompts with several pictures all go through it.
+        What follows speaks of a picture where a text may show several: they are then one set, in one order.
 
         Args:
             questions: one a text.
-            keys: identity of each text's picture; equal keys share it.
-            images: opens each text's picture; all are ``None`` in a pass without pictures.
+            keys: identity of each text's pictures and their order; equal keys share them.
+            images: opens each text's pictures; all are ``None`` in a pass without pictures.
             share: whether to prepare equal pictures once; otherwise every text has its own.
         """
-        if not share or images[0] is None:
+        if not share or not openers(images[0]):
             keys = [str(number) for number in range(len(questions))]
         first = {key: number for number, key in reversed(list(enumerate(keys)))}
         order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         leaders = [first[key] for key in order]
-        opened = [[image()] if (image := images[number]) is not None else [] for number in leaders]
+        opened = [[image() for image in openers(images[number])] for number in leaders]
         batch = self.encode([questions[number] for number in leaders], opened)
         prompts = []
         for number, key in enumerate(keys):
@@ -217,7 +246,7 @@ class Prompter:
             prompts.append(spliced or self.encode([questions[number]], [opened[order[key]]]).prompts[0])
         return SharedBatch(tuple(prompts), batch.vision, len(leaders), tuple(order[key] for key in keys))
 
-    def continuation(self, question: str, text: str) -> tuple[int, ...]:
+    def continuation(self, question: Asked, text: str) -> tuple[int, ...]:
         """Ids of a text written by others, tokenised as the model would go on after this prompt.
 
         The text follows the assistant header, after a blank unless the header ends with white space.
@@ -225,7 +254,7 @@ class Prompter:
         Raises:
             InputError: the ids do not decode to the text.
         """
-        full, _ = self.text(question, 1)
+        full, _ = self.text(question, 1 if isinstance(question, str) else places(question))
         encode = self.vlm.tokenizer
         joined = full + text.strip() if full[-1].isspace() else f"{full} {text.strip()}"
         prompt = encode(full, add_special_tokens=False)["input_ids"]
@@ -249,7 +278,7 @@ class Prompter:
         """Text of generated ids, as generation itself decodes them."""
         return TextDecoder(self.vlm.tokenizer).decode(ids)
 
-    def _spliced(self, question: str, asked: str, leader: EncodedPrompt) -> EncodedPrompt | None:
+    def _spliced(self, question: Asked, asked: Asked, leader: EncodedPrompt) -> EncodedPrompt | None:
         """Another question about the leader's picture, what its placeholder became taken over.
 
         ``None`` where the two prompts are not the leader's tokens around one placeholder, for example
@@ -283,7 +312,7 @@ class Prompter:
         return EncodedPrompt(tuple(spliced), groups_of(spliced), leader.grids, types)
 
     def _tokenized(
-        self, question: str, images: int
+        self, question: Asked, images: int
     ) -> tuple[list[int], Callable[[Sequence[int]], Int[np.ndarray, " m"]]]:
         """Token ids with the placeholder as it is, and what gives the key groups once it is expanded."""
         full, headless = self.text(question, images)
@@ -363,15 +392,26 @@ def _first(types: Mapping[str, tuple[int, ...]], length: int) -> dict[str, tuple
 
 
 @contextmanager
-def _picture_optional(vlm: Vlm, *, without: bool) -> Iterator[None]:
-    """Say so when a processor takes no text without a picture, and one was to be encoded."""
+def _pictures_taken(vlm: Vlm, *, most: int) -> Iterator[None]:
+    """Say so when a processor takes no text without a picture, or none with several.
+
+    Args:
+        most: pictures of the text that shows most of them.
+    """
+    name = type(vlm.processor).__name__
     try:
         yield
-    except ValueError as error:
-        if not without or "image" not in str(error):
+    except (ValueError, RuntimeError, IndexError, TypeError) as error:
+        if most > 1:
+            raise FamilyError(
+                f"{name} does not take {most} pictures in one text: {str(error).splitlines()[0]}",
+                where=vlm.name,
+                hint="Choose a model that reads several pictures, or samples with one picture a prompt.",
+            ) from error
+        if most == 1 or not isinstance(error, ValueError) or "image" not in str(error):
             raise
         raise FamilyError(
-            f"{type(vlm.processor).__name__} takes no text without a picture",
+            f"{name} takes no text without a picture",
             where=vlm.name,
             hint="Passes without pictures (text_only) cannot be served. Choose other detectors.",
         ) from error

@@ -1,4 +1,7 @@
-"""Pictures to features, once a distinct picture, and what each picture must take up in a prompt."""
+"""Pictures to features, once a distinct picture, and what each picture must take up in a prompt.
+
+Where a prompt shows several pictures, "a picture" here is all of them, in their order.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,13 @@ class Vision:
         features: one ``(tokens, D)`` a picture, or ``None`` where the architecture does not take
             features in place of pictures.
         outputs: what the vision tower returned, to be handed back with chosen features.
+        parts: how many of the processor's pictures each of the features is made of.
     """
 
     inputs: Mapping[str, Tensor]
     features: tuple[Tensor, ...] | None
     outputs: Any
+    parts: tuple[int, ...] = ()
 
     @property
     def counts(self) -> tuple[int, ...] | None:
@@ -56,11 +61,13 @@ class Vision:
         """Inputs with one entry a picture, such as grids, repeated for these pictures."""
         if self.features is None:
             return {key: value for key, value in self.inputs.items() if not key.startswith("pixel_values")}
-        index = torch.tensor(list(pictures), dtype=torch.long)
+        starts = [sum(self.parts[:number]) for number in range(len(self.parts))]
+        chosen = [starts[number] + part for number in pictures for part in range(self.parts[number])]
+        index = torch.tensor(chosen, dtype=torch.long)
         return {
             key: value[index.to(value.device)]
             for key, value in self.inputs.items()
-            if not key.startswith("pixel") and len(value) == len(self.features)
+            if not key.startswith("pixel") and len(value) == sum(self.parts)
         }
 
 
@@ -95,8 +102,8 @@ def see(vlm: Vlm, inputs: Mapping[str, Tensor], pictures: int, tokens: Sequence[
     if always or "mm_encoder_outputs" not in parameters:
         return Vision(placed, None, None)
     outputs = image_features(vlm, placed)
-    features = _by_picture(outputs.pooler_output, pictures, tokens)
-    return Vision(placed, features, None if features is None else outputs)
+    features, parts = _by_picture(outputs.pooler_output, pictures, tokens)
+    return Vision(placed, features, None if features is None else outputs, parts)
 
 
 def image_features(vlm: Vlm, inputs: Mapping[str, Tensor]) -> Any:
@@ -109,16 +116,51 @@ def image_features(vlm: Vlm, inputs: Mapping[str, Tensor]) -> Any:
     )
 
 
-def _by_picture(pooled: Any, pictures: int, tokens: Sequence[int] | None) -> tuple[Tensor, ...] | None:
-    """One ``(tokens, D)`` a picture; ``None`` when the tower's output does not say which is whose."""
-    if isinstance(pooled, list | tuple) and len(pooled) == pictures:
-        return tuple(piece.reshape(-1, piece.shape[-1]) for piece in pooled)
-    if isinstance(pooled, Tensor) and pooled.dim() == 3 and len(pooled) == pictures:
-        return tuple(pooled)
+def _by_picture(
+    pooled: Any, pictures: int, tokens: Sequence[int] | None
+) -> tuple[tuple[Tensor, ...] | None, tuple[int, ...]]:
+    """One ``(tokens, D)`` a picture, and of how many pieces; ``None`` when it is not clear which is whose.
+
+    Raises:
+        FamilyError: the tower returned pieces that do not add up to what the prompts hold.
+    """
+    listed = isinstance(pooled, list | tuple)
+    pieces = [piece.reshape(-1, piece.shape[-1]) for piece in pooled] if listed else []
+    if isinstance(pooled, Tensor) and pooled.dim() == 3:
+        pieces = list(pooled)
+    if len(pieces) == pictures:
+        return tuple(pieces), (1,) * pictures
+    if tokens is not None and len(pieces) > pictures:
+        grouped = _grouped([len(piece) for piece in pieces], tokens)
+        if grouped is not None:
+            starts = [sum(grouped[:number]) for number in range(pictures)]
+            return tuple(
+                torch.cat(pieces[start : start + count]) for start, count in zip(starts, grouped, strict=True)
+            ), grouped
+        if listed:
+            raise FamilyError(
+                f"the prompts hold {', '.join(map(str, tokens))} image tokens, the vision tower returns "
+                f"pieces of {', '.join(str(len(piece)) for piece in pieces)}",
+                hint="Processor and model do not belong together.",
+            )
     if isinstance(pooled, Tensor) and tokens is not None:
         flat = pooled.reshape(-1, pooled.shape[-1])
-        return tuple(flat.split(list(tokens))) if sum(tokens) == len(flat) else None
-    return None
+        if sum(tokens) == len(flat):
+            return tuple(flat.split(list(tokens))), (1,) * pictures
+    return None, ()
+
+
+def _grouped(lengths: Sequence[int], tokens: Sequence[int]) -> tuple[int, ...] | None:
+    """How many pieces in a row make up each number of tokens; ``None`` when they do not."""
+    counts, place = [], 0
+    for wanted in tokens:
+        start, held = place, 0
+        while held < wanted and place < len(lengths):
+            held, place = held + lengths[place], place + 1
+        if held != wanted:
+            return None
+        counts.append(place - start)
+    return tuple(counts) if place == len(lengths) else None
 
 
 def check_counts(samples: Sequence[str], found: Sequence[int], expected: Sequence[int]) -> None:

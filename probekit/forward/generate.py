@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from PIL import Image
 
 from probekit.families import PromptBatch, Prompter, TextDecoder, Vlm
+from probekit.families.conversation import Asked, Shown, check_context, openers
 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing to ask of one picture.
+    """One thing to ask of a picture, of several or of none.
 
     Attributes:
         example_id: the example.
         image_id: the picture's identity, by which splits are made.
-        image: opens the picture, or ``None``.
-        question: the user's turn.
+        image: opens the picture; several in the order of their places; or ``None``.
+        question: the user's turn, or a conversation.
     """
 
     example_id: str
     image_id: str
-    image: Callable[[], Image.Image] | None
-    question: str
+    image: Shown
+    question: Asked
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,19 @@ class Generator:
 
     @torch.no_grad()
     def run(self, questions: Sequence[Question]) -> tuple[Generation, ...]:
-        """Answer one batch of questions; all have a picture, or none has."""
-        images = [[] if q.image is None else [q.image()] for q in questions]
+        """Answer one batch of questions; all have a picture, or none has.
+
+        Raises:
+            InputError: a prompt and the longest answer do not fit the model's context; the sample is named.
+        """
+        images = [[image() for image in openers(q.image)] for q in questions]
         batch = self.prompter.encode([q.question for q in questions], images)
+        check_context(
+            self.vlm,
+            [q.example_id for q in questions],
+            [len(prompt) for prompt in batch.prompts],
+            [self.max_new_tokens] * len(questions),
+        )
         inputs = left_padded(self.vlm, batch)
         width = inputs["input_ids"].shape[1]
         output = self.vlm.model.generate(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from PIL import Image
-
 from probekit.errors import InputError
+from probekit.families.conversation import Asked, Shown
 from probekit.rows import RowKey
 
 
@@ -32,17 +30,17 @@ class Forced:
 
     Attributes:
         example_id: the example.
-        image: opens the picture; ``None`` for a pass without an image.
-        image_key: identity of the picture; texts with equal keys share it.
-        question: the user's turn.
+        image: opens the picture; several in the order of their places; ``None`` for a pass without an image.
+        image_key: identity of the pictures and their order; texts with equal keys share them.
+        question: the user's turn, or a conversation.
         continuation: generated token ids, never made again from text; T of them.
         targets: rows to read in it.
     """
 
     example_id: str
-    image: Callable[[], Image.Image] | None
+    image: Shown
     image_key: str
-    question: str
+    question: Asked
     continuation: tuple[int, ...]
     targets: tuple[Target, ...]
 

@@ -23,6 +23,7 @@ from probekit.jobs import ExtractJob
 
 if TYPE_CHECKING:
     from probekit.families import Vlm
+    from probekit.families.conversation import Asked
     from probekit.pipeline.work import ShardWork
     from probekit.store import Header
 
@@ -172,7 +173,7 @@ def _parameters(vlm: Vlm) -> int:
 
 def _distinct(work: tuple[ShardWork, ...]) -> int:
     """Tokens left when texts over one picture and question share their prompt and common beginnings."""
-    groups: dict[tuple[str, str], tuple[int, set[tuple[int, ...]]]] = {}
+    groups: dict[tuple[str, Asked], tuple[int, set[tuple[int, ...]]]] = {}
     for shard in work:
         images = {str(row["example_id"]): str(row["image_id"]) for row in shard.rows}
         for text, length in zip(shard.texts, shard.lengths, strict=True):

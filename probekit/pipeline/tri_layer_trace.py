@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from probekit.families import Prompter, Vlm
+    from probekit.families.conversation import Asked
     from probekit.forward.trace import Tracer
     from probekit.forward.work import Forced
     from probekit.pipeline.tri_layer import Study
@@ -282,7 +283,7 @@ def _replay(vlm: Vlm, prompter: Prompter, work: _Work, examples: Sequence[Exampl
     return replay_agreement(vlm, prompter, first) if first else float("nan")
 
 
-def _identity(text: Forced) -> tuple[str, str, tuple[int, ...]]:
+def _identity(text: Forced) -> tuple[str, Asked, tuple[int, ...]]:
     return text.image_key, text.question, text.continuation
 
 

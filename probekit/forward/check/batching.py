@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from probekit.families.conversation import openers
 from probekit.forward.check.bench import Bench, relative
 from probekit.forward.check.report import Outcome
 from probekit.forward.generate import left_padded
@@ -21,7 +22,7 @@ def right_padding(bench: Bench) -> Outcome:
 def left_padding(bench: Bench) -> Outcome:
     """Next-token logits of a left-padded batch of prompts, as generation has them, against each alone."""
     vlm = bench.vlm
-    images = [[text.image()] for text in bench.texts if text.image is not None]
+    images = [[image() for image in openers(text.image)] for text in bench.texts]
     inputs = left_padded(vlm, bench.prompter.encode([text.question for text in bench.texts], images))
     found = vlm.model(**inputs, use_cache=False).logits[:, -1].float()
     expected = torch.stack([eager.logits[len(eager.prompt) - 1] for eager in bench.eager])

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from probekit.captures import TokenStatistics
+from probekit.families.conversation import openers
 from probekit.families.prompting import IMAGE
 from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, opener, relative
@@ -62,9 +63,9 @@ def replay(bench: Bench) -> Outcome:
 
 def _stepwise(bench: Bench, text: Forced) -> Tensor:
     """Logits of every step of a generation about one picture, ``(step, V)``."""
-    assert text.image is not None
+    images = [[image() for image in openers(text.image)]]
     output = bench.vlm.model.generate(
-        **left_padded(bench.vlm, bench.prompter.encode([text.question], [[text.image()]])),
+        **left_padded(bench.vlm, bench.prompter.encode([text.question], images)),
         max_new_tokens=NEW_TOKENS,
         do_sample=False,
         num_beams=1,

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from probekit.captures import AttentionMass, Capture, HiddenState, Logits
 from probekit.families import Prompter, Vlm
+from probekit.families.conversation import Asked
 from probekit.forward.check.oracle import Eager, eager_outputs
 from probekit.forward.check.report import Outcome, Status
 from probekit.forward.trace import Tracer, silent_layers
@@ -113,7 +114,7 @@ class Bench:
             for number, length in enumerate(lengths)
         )
 
-    def text(self, number: int, question: str, ids: tuple[int, ...], *, picture: int) -> Forced:
+    def text(self, number: int, question: Asked, ids: tuple[int, ...], *, picture: int) -> Forced:
         """One text to force, read at its first, a middle and its last token."""
         places = sorted({0, len(ids) // 2, len(ids) - 1})
         targets = tuple(Target(RowKey(f"check{number}", n), t, t) for n, t in enumerate(places))

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from probekit.families import EncodedPrompt, Prompter, Vlm
+from probekit.families.conversation import openers
 from probekit.forward.work import Forced
 
 
@@ -47,7 +48,7 @@ def attention_kernel(vlm: Vlm, name: str) -> Iterator[None]:
 
 def arguments(vlm: Vlm, prompter: Prompter, text: Forced) -> tuple[dict[str, Any], EncodedPrompt]:
     """What Hugging Face's model is called with for one whole text, unpadded."""
-    batch = prompter.encode([text.question], [[] if text.image is None else [text.image()]])
+    batch = prompter.encode([text.question], [[image() for image in openers(text.image)]])
     prompt, tail = batch.prompts[0], len(text.continuation)
     ids = torch.tensor([prompt.ids + text.continuation])
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from probekit.captures import GROUPS
+from probekit.families.conversation import openers
 from probekit.families.prompting import AFTER, BEFORE, CAPTION, HEADER, IMAGE
 from probekit.families.vision import image_features
 from probekit.forward.check.bench import Bench
@@ -43,8 +44,8 @@ def image_tokens(bench: Bench) -> Outcome:
         return bench.skipped(name, "pictures enter through cross-attention, not as tokens")
     counts, worst = [], 0
     for text in bench.texts:
-        assert text.image is not None
-        batch = bench.prompter.encode([text.question], [[text.image()]])
+        images = [[image() for image in openers(text.image)]]
+        batch = bench.prompter.encode([text.question], images)
         placed = {
             key: value.to(vlm.device, vlm.dtype if value.is_floating_point() else None)
             for key, value in batch.vision.items()
