@@ -1,4 +1,8 @@
-"""Recorded verdicts of the three validation stages, read from JSON Lines."""
+"""Recorded verdicts of the three validation stages, read from JSON Lines.
+
+A line may say ``unread`` in place of a verdict: the judge's answer could not be read. Such a picture has no
+verdict; `unread` counts them.
+"""
 
 from pathlib import Path
 
@@ -8,8 +12,12 @@ from probekit.files import Json, read_json, read_jsonl
 
 
 def load_quality(path: Path, manifest: Manifest) -> dict[str, list[dict[str, int]]]:
-    """Stage 1: lines of ``{"image_id", "rounds": [{dimension: score}]}``."""
-    return {key: _rounds(value, where) for key, value, where in _by_image(path, manifest, "rounds")}
+    """Stage 1: lines of ``{"image_id", "rounds": [{dimension: score}]}``, with ``"unread": count`` perhaps.
+
+    A picture of which no round could be read is left out.
+    """
+    found = {key: _rounds(value, where) for key, value, where in _by_image(path, manifest, "rounds")}
+    return {key: rounds for key, rounds in found.items() if rounds}
 
 
 def load_compliance(path: Path, manifest: Manifest) -> dict[str, Json]:
@@ -20,6 +28,12 @@ def load_compliance(path: Path, manifest: Manifest) -> dict[str, Json]:
 def load_assignments(path: Path, manifest: Manifest) -> dict[str, str]:
     """Stage 3: lines of ``{"image_id", "cluster"}``."""
     return {key: str(value["cluster"]) for key, value, _ in _by_image(path, manifest, "cluster")}
+
+
+def unread(path: Path) -> int:
+    """Answers in a file of recorded verdicts that could not be read; of stage 1, single rounds."""
+    given = [value["unread"] for _, value in read_jsonl(path) if "unread" in value]
+    return sum(one if type(one) is int else 1 for one in given)
 
 
 def load_clusters(path: Path) -> dict[str, GhostCategory]:
@@ -42,7 +56,7 @@ def _by_image(path: Path, manifest: Manifest, *required: str) -> list[tuple[str,
     known = manifest.by_id()
     seen: set[str] = set()
     found = []
-    for number, value in read_jsonl(path, required=("image_id", *required)):
+    for number, value in read_jsonl(path, required=("image_id",)):
         where = f"{path}, line {number}"
         key = str(value["image_id"])
         if key not in known:
@@ -50,7 +64,11 @@ def _by_image(path: Path, manifest: Manifest, *required: str) -> list[tuple[str,
         if key in seen:
             raise InputError(f"a second record of image {key!r}", where=where)
         seen.add(key)
-        found.append((key, value, where))
+        missing = [name for name in required if name not in value]
+        if missing and "unread" not in value:
+            raise InputError(f"missing {', '.join(map(repr, missing))}", where=where)
+        if not missing:
+            found.append((key, value, where))
     return found
 
 

@@ -1,7 +1,7 @@
 """All checks of a Ghost set in one result: files, quality, compliance, separability."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from probekit.benchmarks.ghost_records import (
     load_clusters,
     load_compliance,
     load_quality,
+    unread,
 )
 from probekit.benchmarks.ghost_validate import (
     Compliance,
@@ -29,7 +30,16 @@ from probekit.benchmarks.ghost_validate import (
 
 @dataclass(frozen=True)
 class Validation:
-    """What is known of a set. A stage without recorded verdicts is ``None``."""
+    """What is known of a set. A stage without recorded verdicts is ``None``.
+
+    Attributes:
+        counts: images per category.
+        faults: what is wrong with files and manifest.
+        sharpness: image id -> `sharpness`.
+        quality, compliance, separability: the three stages.
+        rejected: image id -> which of stage 2's questions was answered no, and the judge's own reason.
+        unread: stage -> answers that could not be read; nothing is made of them.
+    """
 
     counts: Mapping[GhostCategory, int]
     faults: tuple[Fault, ...]
@@ -37,6 +47,8 @@ class Validation:
     quality: Mapping[str, Quality] | None
     compliance: Compliance | None
     separability: Separability | None
+    rejected: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[int, int] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """The result in a few lines of text."""
@@ -44,7 +56,8 @@ class Validation:
         found += [f"fault: {fault.image}: {fault.what}" for fault in self.faults]
         if self.quality is not None:
             passed = sum(q.passes for q in self.quality.values())
-            found.append(f"stage 1: {passed} of {len(self.quality)} pass")
+            left = sum(self.counts.values()) - len(self.quality)
+            found.append(f"stage 1: {passed} of {len(self.quality)} pass, {left} not judged")
             found += [
                 f"stage 1: {key}: {'; '.join(q.reasons)}" for key, q in self.quality.items() if not q.passes
             ]
@@ -52,10 +65,12 @@ class Validation:
             c = self.compliance
             found.append(f"stage 2: {c.total} of {c.n} comply, {c.unjudged} not judged")
             found += [f"stage 2: {k}: {v:.1%}" for k, v in c.rate.items() if v == v]
+            found += [f"stage 2: {key}: {reason}" for key, reason in self.rejected.items()]
         if self.separability is not None:
             s = self.separability
             found.append(f"stage 3: recall {s.overall:.1%} over all {s.n}, {s.macro:.1%} over categories")
             found += [f"stage 3: {k}: {v:.1%}" for k, v in s.recall.items() if v == v]
+        found += [f"stage {k}: {n} answers could not be read" for k, n in self.unread.items() if n]
         return found
 
     def record(self) -> dict[str, Any]:
@@ -93,9 +108,23 @@ def validate(
             key: stage1(rounds, measured=measured.get(key, float("nan")))
             for key, rounds in load_quality(quality, manifest).items()
         }
-    second = None if compliance is None else stage2(manifest, load_compliance(compliance, manifest))
+    verdicts = {} if compliance is None else load_compliance(compliance, manifest)
+    second = None if compliance is None else stage2(manifest, verdicts)
     third = None
     if assignments is not None and clusters is not None:
         known, given = manifest.by_id(), load_assignments(assignments, manifest)
         third = stage3([known[k].category for k in given], list(given.values()), load_clusters(clusters))
-    return Validation(manifest.counts(), faults, measured, first, second, third)
+    rejected = {
+        key: _rejection(verdicts[key])
+        for key, passes in (second.passes if second is not None else {}).items()
+        if not passes
+    }
+    files = {1: quality, 2: compliance, 3: assignments}
+    lost = {stage: unread(path) for stage, path in files.items() if path is not None}
+    return Validation(manifest.counts(), faults, measured, first, second, third, rejected, lost)
+
+
+def _rejection(verdict: Mapping[str, Any]) -> str:
+    no = " and ".join(name.upper() for name in ("q1", "q2") if verdict[name] is False)
+    reason = str(verdict.get("reason", "")).strip()
+    return f"no to {no}" + (f" ({reason})" if reason else "")

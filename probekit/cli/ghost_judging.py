@@ -30,33 +30,104 @@ from probekit.errors import InputError
 def ghost_validate(
     manifest: Annotated[Path, typer.Argument(help="The set's manifest.jsonl.", show_default=False)],
     per_category: Annotated[int | None, typer.Option(help="Require this many per category.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Ask a judge: endpoint, hf or recorded.")] = None,
+    model: Annotated[str | None, typer.Option(help="Its model, one that sees; the record's file.")] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(help="Folder for the judge's verdicts; rerun to go on.")
+    ] = None,
+    stage: Annotated[
+        list[int] | None, typer.Option(help="Ask this stage; by default all that are not recorded.")
+    ] = None,
     quality: Annotated[Path | None, typer.Option(help="Stage 1: recorded scores, JSON Lines.")] = None,
     compliance: Annotated[Path | None, typer.Option(help="Stage 2: recorded verdicts, JSON Lines.")] = None,
     assignments: Annotated[Path | None, typer.Option(help="Stage 3: recorded clusters, JSON Lines.")] = None,
     clusters: Annotated[Path | None, typer.Option(help="Stage 3: JSON object cluster -> category.")] = None,
+    scenarios: Annotated[
+        Path | None, typer.Option(help="Your own scenarios and clusters, YAML, for the judge.")
+    ] = None,
+    grown: Annotated[
+        Path | None, typer.Option(help="Write the manifest with stage 2's words, beside the manifest.")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="endpoint: of stage 1's five askings.", min=0)] = 1.0,
+    longest_side: Annotated[
+        int, typer.Option(help="endpoint: pixels; larger pictures are scaled down.", min=1)
+    ] = 2048,
+    seed: Annotated[int, typer.Option(help="Order of pictures and clusters in stage 3.")] = 0,
+    base_url: BaseUrl = None,
+    key_variable: KeyVariable = "OPENAI_API_KEY",
+    concurrency: Concurrency = 8,
+    requests_per_minute: PerMinute = None,
+    device: Device = None,
+    input_price: InputPrice = None,
+    output_price: OutputPrice = None,
+    yes: Yes = False,
     out: Out = None,
 ) -> None:
-    """Check a set's files and, from recorded verdicts, its quality, compliance and separability.
+    """Check a set's files and, from a judge's verdicts, its quality, compliance and separability.
 
-    Exits with 1 when a file is at fault.
+    The verdicts are recorded ones, or are asked of a judge that sees the pictures: --judge, --model,
+    --verdicts FOLDER. Exits with 1 when a file is at fault; then nothing is asked.
     """
-    from probekit.benchmarks.ghost import load_manifest
+    from dataclasses import replace
+
+    from probekit.benchmarks.ghost import Manifest, load_manifest
     from probekit.benchmarks.ghost_report import validate
+    from probekit.benchmarks.ghost_validate import check_files
     from probekit.files import write_json
+    from probekit.judges.ghost.scenarios import load_scenarios
+    from probekit.judges.ghost.stages import STAGES, Records, ask_stages
 
     if (assignments is None) != (clusters is None):
         raise InputError("--assignments and --clusters go together")
+    if grown is not None and grown.resolve().parent != manifest.resolve().parent:
+        raise InputError(
+            "--grown must stand beside the manifest", where=str(grown), hint="Its paths start from there."
+        )
     held = load_manifest(manifest)
+    given = Records(quality, compliance, assignments, clusters)
+    if judge is not None and not check_files(held, per_category):
+        recorded = {1: quality, 2: compliance, 3: assignments}
+        asked = sorted(set(stage or [one for one in STAGES if recorded[one] is None]))
+        if twice := [str(one) for one in asked if recorded.get(one) is not None]:
+            raise InputError(f"stage {twice[0]} is both recorded and asked", hint="Leave out one of the two.")
+        if model is None or verdicts is None:
+            raise InputError("--judge needs --model and --verdicts FOLDER")
+        choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
+        found = ask_stages(
+            replace(choice, longest_side=longest_side),
+            held,
+            verdicts,
+            load_scenarios(scenarios),
+            stages=asked,
+            seed=seed,
+            temperature=temperature,
+            complied=compliance,
+            consent=consent(yes, input_price, output_price),
+        )
+        given = Records(
+            quality or found.quality,
+            compliance or found.compliance,
+            assignments or found.assignments,
+            clusters or found.clusters,
+        )
+        typer.echo(f"Verdicts: {verdicts}")
     result = validate(
         held,
         per_category=per_category,
-        quality=quality,
-        compliance=compliance,
-        assignments=assignments,
-        clusters=clusters,
+        quality=given.quality,
+        compliance=given.compliance,
+        assignments=given.assignments,
+        clusters=given.clusters,
     )
     for line in result.lines():
         typer.echo(line)
+    if grown is not None:
+        if result.compliance is None:
+            raise InputError("--grown needs verdicts of stage 2")
+        words = result.compliance.whitelist
+        images = tuple(replace(image, whitelist=words[image.image_id]) for image in held.images)
+        Manifest(held.root, images).save(grown)
+        typer.echo(f"Manifest with grown whitelists: {grown}")
     if out is not None:
         write_json(out, result.record())
         typer.echo(f"Record: {out}")

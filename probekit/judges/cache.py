@@ -46,6 +46,10 @@ class CachedJudge:
         """That of the judge behind the cache."""
         return self.judge.identity
 
+    def kept(self, question: Question) -> str | None:
+        """The answer that is kept, if any."""
+        return self._known.get(key_of(self.identity, question))
+
     def missing(self, questions: Sequence[Question]) -> list[Question]:
         """The different questions that would have to be asked, and paid for."""
         keys = {key_of(self.identity, question): question for question in questions}

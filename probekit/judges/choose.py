@@ -13,6 +13,7 @@ from probekit.judges.base import Judge
 from probekit.judges.cache import CachedJudge
 from probekit.judges.endpoint import EndpointJudge
 from probekit.judges.hf import HuggingFaceJudge
+from probekit.judges.pictures import LONGEST_SIDE
 from probekit.judges.recorded import RecordedJudge
 
 
@@ -51,6 +52,8 @@ class Choice:
         second_model: another model of the same kind for the compound check.
         base_url, key_variable, concurrency, requests_per_minute, retries: of an endpoint.
         batch_size, revision, device: of a local model.
+        temperature: of an endpoint; 0 for the likeliest answer.
+        longest_side: of a picture sent to an endpoint, in pixels; longer ones are scaled down.
     """
 
     kind: Kind
@@ -64,6 +67,8 @@ class Choice:
     batch_size: int = 4
     revision: str | None = None
     device: str | None = None
+    temperature: float = 0.0
+    longest_side: int = LONGEST_SIDE
 
     def build(self) -> Judge:
         """The judge of ``model``.
@@ -81,6 +86,8 @@ class Choice:
                 self.concurrency,
                 self.retries,
                 requests_per_minute=self.requests_per_minute,
+                temperature=self.temperature,
+                longest_side=self.longest_side,
             )
         if self.kind is Kind.HF:
             return HuggingFaceJudge(self.model, self.revision, self.device, self.batch_size)
