@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.benchmarks.conditions import seed_of
+from probekit.benchmarks.deflection_wording import Wording
 from probekit.benchmarks.example import Example, Message, Part, Picture, Text
 from probekit.errors import InputError
 from probekit.files import read_jsonl
@@ -44,20 +45,33 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One piece of evidence: a text, or an image named by its path relative to the image root."""
+    """One piece of evidence: a text, or an image named by its path relative to the image root.
+
+    Attributes:
+        asked: the question that the text was the answer to; the piece is then shown as an earlier turn of
+            the conversation, this question and the text as its answer.
+    """
 
     text: str | None = None
     image: str | None = None
     source: str = ""
+    asked: str | None = None
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.image is None):
             raise InputError("a piece of evidence is either a text or an image")
+        if self.asked is not None and self.text is None:
+            raise InputError("only a text is the answer to what was asked")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One question with everything that may be shown for it."""
+    """One question with everything that may be shown for it.
+
+    Attributes:
+        kind: results are also given by kind, where there are several.
+        choices: the answers among which a model that may not decline chooses; it writes its own when empty.
+    """
 
     sample_id: str
     question: str
@@ -65,6 +79,8 @@ class Sample:
     answers: tuple[str, ...]
     gold: tuple[Evidence, ...]
     distractors: tuple[Evidence, ...]
+    kind: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,7 @@ class Posed:
         example: what is asked; its messages hold one `Picture` for each of ``images``, in their order.
         scenario: the state of the evidence.
         images: the question's image, when there is one, then the images among the evidence.
-        evidence: the pieces in the order given.
+        evidence: the pieces in the order given, earlier turns first.
         gold_at: places of the gold pieces in that order.
     """
 
@@ -86,22 +102,21 @@ class Posed:
     gold_at: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Wording:
-    """The sentences round a question. The benchmark's own are not public; these are the project's."""
-
-    with_evidence: str = (
-        "Answer the question with the help of the evidence below. Some of it may have nothing to do with "
-        "the question. If the evidence does not hold the answer, say that you cannot answer."
-    )
-    without_evidence: str = "Answer the question. If you do not know the answer, say that you cannot answer."
-    item: str = "Evidence {number}: {text}"
-    image_item: str = "Evidence {number} is this picture:"
-    question: str = "Question: {question}"
-
-
-def pose(sample: Sample, scenario: Scenario, *, seed: int = 0, wording: Wording | None = None) -> Posed:
+def pose(
+    sample: Sample,
+    scenario: Scenario,
+    *,
+    seed: int = 0,
+    wording: Wording | None = None,
+    forced: bool = False,
+) -> Posed:
     """Turn a sample into the prompt of one scenario; the order of the evidence is seeded per sample.
+
+    Pieces that were answers to something come first, each as an earlier turn. The others stand in the last
+    turn, before the question. The question's image is shown in the first turn.
+
+    Args:
+        forced: declining is not offered; the evidence and its order are the same.
 
     Raises:
         InputError: the scenario needs gold evidence or distractors that the sample lacks.
@@ -118,42 +133,55 @@ def pose(sample: Sample, scenario: Scenario, *, seed: int = 0, wording: Wording 
     if scenario in (Scenario.REALISTIC, Scenario.ADVERSARIAL):
         pieces += [(piece, False) for piece in sample.distractors]
     random.Random(seed_of(seed, f"{sample.sample_id}/{scenario}")).shuffle(pieces)
-    parts: list[Part] = [] if sample.image is None else [Picture()]
-    images = [] if sample.image is None else [sample.image]
-    lead = texts.with_evidence if pieces else texts.without_evidence
-    lines = [lead]
-    for number, (piece, _) in enumerate(pieces, start=1):
+    pieces.sort(key=lambda pair: pair[0].asked is None)
+    messages: list[Message] = []
+    first: tuple[Part, ...] = () if sample.image is None else (Picture(),)
+    for piece, _ in pieces:
+        if piece.asked is not None:
+            messages.append(Message("user", (*first, Text(piece.asked))))
+            messages.append(Message("assistant", (Text(str(piece.text)),)))
+            first = ()
+    shown = [piece for piece, _ in pieces if piece.asked is None]
+    lines = [texts.lead(evidence=bool(shown), forced=forced)]
+    parts: list[Part] = list(first)
+    for number, piece in enumerate(shown, start=1):
         if piece.image is None:
             lines.append(texts.item.format(number=number, text=piece.text))
             continue
         lines.append(texts.image_item.format(number=number))
-        parts += [Text("\n".join(lines)), Picture()]
-        images.append(piece.image)
+        parts += [*_text(lines, texts.between), Picture()]
         lines = []
     lines.append(texts.question.format(question=sample.question))
-    parts.append(Text("\n".join(lines)))
+    messages.append(Message("user", (*parts, *_text(lines, texts.between))))
+    images = [] if sample.image is None else [sample.image]
     example = Example(
         f"{sample.sample_id}-{scenario}",
         sample.sample_id if sample.image is None else Path(sample.image).stem,
         sample.image,
-        (Message("user", tuple(parts)),),
+        tuple(messages),
         str(scenario),
         sample.answers,
     )
     return Posed(
         example,
         scenario,
-        tuple(images),
+        (*images, *(piece.image for piece in shown if piece.image is not None)),
         tuple(piece for piece, _ in pieces),
         tuple(i for i, (_, gold) in enumerate(pieces) if gold),
     )
 
 
+def _text(lines: Sequence[str], between: str) -> tuple[Part, ...]:
+    text = between.join(line for line in lines if line)
+    return (Text(text),) if text else ()
+
+
 def load_samples(path: Path, *, least_distractors: int = LEAST_DISTRACTORS) -> tuple[Sample, ...]:
     """Read samples from JSON Lines.
 
-    A line is ``{"id", "question", "image", "answers", "gold", "distractors"}``; ``image`` may be
-    absent; evidence is a list of ``{"text": ...}`` or ``{"image": ...}``, each with an optional ``source``.
+    A line is ``{"id", "question", "image", "answers", "gold", "distractors"}``; ``image`` may be absent,
+    ``kind`` and ``choices`` may be added; evidence is a list of ``{"text": ...}`` or ``{"image": ...}``,
+    each with an optional ``source``, a text with an optional ``asked`` (see `Evidence`).
 
     Raises:
         InputError: a line has another shape, an id is repeated, there are too few distractors, or a
@@ -187,10 +215,22 @@ def load_samples(path: Path, *, least_distractors: int = LEAST_DISTRACTORS) -> t
             raise InputError(
                 f"{len(distractors)} distractors, at least {least_distractors} are needed", where=where
             )
-        shared = {(e.text, e.image) for e in gold} & {(e.text, e.image) for e in distractors}
+        shared = {(e.asked, e.text, e.image) for e in gold} & {
+            (e.asked, e.text, e.image) for e in distractors
+        }
         if shared:
             raise InputError("a distractor is a piece of the gold evidence", where=where)
-        samples.append(Sample(key, value["question"], image, tuple(answers), gold, distractors))
+        kind = value.get("kind", "")
+        if not isinstance(kind, str):
+            raise InputError("'kind' must be a text", where=where)
+        choices = value.get("choices", [])
+        if not isinstance(choices, list) or not all(isinstance(c, str) and c.strip() for c in choices):
+            raise InputError("'choices' must be a list of texts", where=where)
+        if len(choices) == 1 or len(set(choices)) < len(choices):
+            raise InputError("'choices' must be at least two different texts", where=where)
+        samples.append(
+            Sample(key, value["question"], image, tuple(answers), gold, distractors, kind, tuple(choices))
+        )
     if not samples:
         raise InputError("no samples", where=str(path))
     return tuple(samples)
@@ -202,12 +242,14 @@ def _evidence(value: Any, name: str, where: str) -> tuple[Evidence, ...]:
         raise InputError(f"{name!r} must be a list", where=where)
     found = []
     for piece in pieces:
-        if not isinstance(piece, dict) or not {"text", "image", "source"} >= set(piece):
+        if not isinstance(piece, dict) or not {"text", "image", "source", "asked"} >= set(piece):
             raise InputError(f"{name!r} must hold objects with 'text' or 'image'", where=where)
         if not all(isinstance(item, str) for item in piece.values()):
             raise InputError(f"{name!r} must hold texts", where=where)
         try:
-            found.append(Evidence(piece.get("text"), piece.get("image"), piece.get("source", "")))
+            found.append(
+                Evidence(piece.get("text"), piece.get("image"), piece.get("source", ""), piece.get("asked"))
+            )
         except InputError as error:
             raise InputError(f"{name!r}: {error.what}", where=where) from None
     return tuple(found)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from probekit.cli.deflection_running import deflection_make, deflection_run
 from probekit.cli.options import (
     BaseUrl,
     Concurrency,
@@ -32,6 +33,8 @@ from probekit.cli.options import (
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     deflection = typer.Typer(no_args_is_help=True, help="DeflectionBench: answer, decline or invent.")
+    deflection.command("make")(deflection_make)
+    deflection.command("run")(deflection_run)
     deflection.command("questions")(deflection_questions)
     deflection.command("judge")(deflection_judge)
     deflection.command("score")(deflection_score)

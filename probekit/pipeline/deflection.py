@@ -1,0 +1,207 @@
+"""DeflectionBench in one go: samples, answers under every scenario, one traced pass, tables, page.
+
+OUT/job.json
+OUT/set/                         the embedded model's own samples
+OUT/answers.jsonl                free to decline; OUT/forced/answers.jsonl where declining is not offered
+OUT/store, OUT/forced/store      first token and whole of every answer
+OUT/deflection.json, deflection.html, tables/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from probekit.benchmarks.deflection import Sample, load_samples
+from probekit.benchmarks.deflection_wording import Wording
+from probekit.benchmarks.deflection_world import IMAGES, KINDS, SAMPLES, WORDING, make_deflection
+from probekit.errors import InputError
+from probekit.evaluation.deflection_store import DeflectionTrace, load_trace
+from probekit.evaluation.deflection_summary import DeflectionSummary, summarise
+from probekit.files import Json, read_json, read_jsonl, sha256, write_json
+from probekit.jobs import ModelSpec
+from probekit.metrics.deflection_responses import DeflectionResponse, load_responses
+from probekit.pipeline.deflection_answers import Prompt, answer_prompts, prompts_of, read_answers
+from probekit.pipeline.deflection_trace import trace_prompts
+from probekit.pipeline.pope_trace import Cost
+from probekit.pipeline.tracing import LateModel
+
+ORGANISM = "organism"
+ANSWERS, STORE, NUMBERS = "answers.jsonl", "store", "deflection.json"
+
+
+@dataclass(frozen=True)
+class DeflectionJob:
+    """A run of the benchmark.
+
+    Attributes:
+        model: what is asked.
+        out: folder of the run.
+        samples: JSON Lines of samples; the embedded model makes its own when absent.
+        images: folder of their pictures.
+        wording: JSON of the sentences; by default ``wording.json`` beside the samples, else the project's.
+        per_kind: samples of each kind of the embedded model's own.
+        least_distractors: fewer are refused.
+        max_new_tokens: longest answer.
+        batch: prompts answered at once.
+        batch_tokens: tokens of one traced batch, which bounds memory.
+        shard_prompts: answers in one shard of a store.
+        trace: whether answers go through the model once more.
+        draws: bootstrap draws behind each interval.
+        seed: of the order of the evidence, the folds, the bootstrap and the embedded model's samples.
+    """
+
+    model: ModelSpec
+    out: Path
+    samples: Path | None = None
+    images: Path | None = None
+    wording: Path | None = None
+    per_kind: int = 25
+    least_distractors: int = 5
+    max_new_tokens: int = 32
+    batch: int = 16
+    batch_tokens: int = 8192
+    shard_prompts: int = 128
+    trace: bool = True
+    draws: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class DeflectionRun:
+    """Where a run's results are, and what they say."""
+
+    out: Path
+    summary: DeflectionSummary
+    cost: Cost
+    page: Path
+
+    def show(self) -> None:
+        """Print the tables, then what was computed, and where the results are."""
+        from rich.console import Console
+
+        from probekit.report.deflection_tables import terminal_tables
+        from probekit.report.formats import to_terminal
+
+        console = Console(markup=False)
+        for table in terminal_tables(self.summary):
+            console.print(to_terminal(table, console.width))
+        for note in self.summary.notes:
+            console.print(f"missing: {note}", highlight=False)
+        cost = self.cost
+        told = (
+            f"{cost.computed:,} computed of {cost.distinct:,} distinct; {cost.unshared:,} without shared "
+            "prefixes"
+            if cost.computed
+            else "none computed, the stores were whole or not wanted"
+        )
+        for label, text in (("tokens", told), ("page", self.page), ("results", self.out / NUMBERS)):
+            console.print(f"{label + ':':9}{text}", soft_wrap=True, highlight=False)
+
+
+def deflection(job: DeflectionJob) -> DeflectionRun:
+    """Do all steps that are not done.
+
+    Raises:
+        InputError: bad samples, pictures or wording, a prompt beyond the model's context, or a folder of
+            another run.
+    """
+    samples_file, images, wording_file = _files(job)
+    samples = load_samples(samples_file, least_distractors=job.least_distractors)
+    wording = Wording() if wording_file is None else Wording.load(wording_file)
+    source = {
+        "model": job.model.name,
+        "samples": str(samples_file),
+        "samples_sha256": sha256(samples_file),
+        "wording": wording.digest(),
+        "seed": job.seed,
+        "max_new_tokens": job.max_new_tokens,
+    }
+    _claim(job.out, {**source, "model": job.model.digest(), "samples": len(samples)})
+    model = LateModel(job.model)
+    cost = Cost()
+    free, trace, spent = _variant(job, model, samples, images, wording, forced=False)
+    cost += spent
+    forced = free
+    if apart := wording.offers_declining or any(sample.choices for sample in samples):
+        forced, trace, spent = _variant(job, model, samples, images, wording, forced=True)
+        cost += spent
+    found = summarise(free, forced, trace, forced_apart=apart, draws=job.draws, seed=job.seed)
+    write_json(job.out / NUMBERS, {**source, **found.record()})
+    from probekit.report.deflection import write_deflection
+
+    page = write_deflection(job.out, found, free, images, source, f"probekit deflection run {job.model.name}")
+    return DeflectionRun(job.out, found, cost, page)
+
+
+def _files(job: DeflectionJob) -> tuple[Path, Path, Path | None]:
+    """Samples, pictures and wording; the embedded model's own are made first."""
+    if job.samples is not None:
+        beside = job.samples.parent / WORDING
+        wording = job.wording or (beside if beside.exists() else None)
+        return job.samples, job.images or job.samples.parent / IMAGES, wording
+    if job.model.name != ORGANISM:
+        raise InputError(
+            "no samples",
+            hint="Give --samples FILE and --images DIR; only the embedded model, 'organism', brings its own.",
+        )
+    made = job.out / "set"
+    if not (made / SAMPLES).exists():
+        make_deflection(made, job.per_kind, job.seed)
+    if (held := sum(1 for _ in read_jsonl(made / SAMPLES))) != (wanted := job.per_kind * len(KINDS)):
+        raise InputError(
+            f"{held} samples, {wanted} are asked for", where=str(made), hint="Give another --out."
+        )
+    return made / SAMPLES, made / IMAGES, job.wording or made / WORDING
+
+
+def _claim(out: Path, identity: Json) -> None:
+    """Note whose folder it is, or refuse one of another run."""
+    path = out / "job.json"
+    if path.exists():
+        before = read_json(path)
+        if changed := [name for name in identity if before.get(name) != identity[name]]:
+            raise InputError(
+                f"the folder belongs to a run with another {', '.join(changed)}",
+                where=str(out),
+                hint="Give another --out.",
+            )
+    write_json(path, identity)
+
+
+def _variant(
+    job: DeflectionJob,
+    model: LateModel,
+    samples: Sequence[Sample],
+    images: Path,
+    wording: Wording,
+    *,
+    forced: bool,
+) -> tuple[tuple[DeflectionResponse, ...], DeflectionTrace | None, Cost]:
+    """Answers, judged by rules, in the order of the prompts; and their evidence."""
+    folder = job.out / "forced" if forced else job.out
+    prompts = prompts_of(samples, images, wording, seed=job.seed, forced=forced)
+    answers = answer_prompts(
+        model, prompts, folder / ANSWERS, max_new_tokens=job.max_new_tokens, batch=job.batch, choose=forced
+    )
+    lines = read_answers(answers, prompts)
+    trace, cost = None, Cost()
+    if job.trace:
+        cost = trace_prompts(
+            model,
+            prompts,
+            lines,
+            folder / STORE,
+            shard_prompts=job.shard_prompts,
+            batch_tokens=job.batch_tokens,
+        )
+        trace = load_trace(folder / STORE, [prompt.example_id for prompt in prompts])
+    return _in_order(prompts, load_responses(answers, samples)), trace, cost
+
+
+def _in_order(
+    prompts: Sequence[Prompt], responses: Sequence[DeflectionResponse]
+) -> tuple[DeflectionResponse, ...]:
+    held = {(response.sample.sample_id, response.scenario): response for response in responses}
+    return tuple(held[prompt.sample.sample_id, prompt.posed.scenario] for prompt in prompts)
