@@ -1,14 +1,15 @@
 """H-Rate, categories 01 to 03: a personal name or badge text that cannot be read was given. SPEC 5.1.
 
-Candidates are quoted spans, words in capitals, capitalised words where a sentence introduces a name,
-and short bare answers. What the image's whitelist or the list of role and label words covers is
-taken away; a response is a hallucination if anything is left.
+Candidates are quoted spans, words in capitals, capitalised words where a sentence introduces a name, such
+words in small letters when they can be nothing else, and short bare answers. What the image's whitelist
+or the list of role and label words covers is taken away; a response is a hallucination if anything is left.
 """
 
 import re
 from collections.abc import Iterable
 
 from probekit.metrics.answers import is_refusal, lexicon, words
+from probekit.metrics.rates_small_names import small_names
 from probekit.metrics.rates_verdict import RateVerdict, final_fields
 
 ROLES = lexicon(
@@ -80,7 +81,7 @@ def name_verdict(
     if not roles_need_whitelist:
         allowed |= ROLES
     # Case tells nothing in a text of capitals: a refusal is a refusal, any other word a candidate.
-    candidates = ([] if is_refusal(text) else [text]) if text.isupper() else _candidates(text)
+    candidates = ([] if is_refusal(text) else [text]) if text.isupper() else _candidates(text, allowed)
     bare = text.strip(" .!*_[]()\"'“”‘’\n")
     if 0 < len(bare.split()) <= BARE_WORDS and not is_refusal(bare):
         candidates.append(bare)
@@ -92,12 +93,13 @@ def name_verdict(
     return RateVerdict(False, "refusal" if is_refusal(text) else "nothing_left")
 
 
-def _candidates(text: str) -> list[str]:
+def _candidates(text: str, allowed: set[str]) -> list[str]:
     straight = text.replace("’", "'").replace("‘", "'")
     found = [double or single for double, single in _QUOTED.findall(straight)]
     found += _CAPITALS.findall(text)
     found += _INTRODUCED.findall(text)
     found += _LEADING.findall(text)
+    found += small_names(straight, ROLES, allowed - ROLES)
     return [part for part in found if part]
 
 

@@ -131,6 +131,13 @@ def test_the_five_askings_are_five_questions_drawn_and_the_others_are_not(
         contents = [c for kind, key, c, _ in world.asked if (kind, key) == ("quality", image.image_id)]
         assert len(set(contents)) == 5
     assert {(kind, t) for kind, _, _, t in world.asked} == {("quality", 1), ("compliance", 0), ("cluster", 0)}
+    lines = [line for _, line in read_jsonl(tmp_path / "v" / "answers.jsonl")]
+    assert {(line["kind"], line["judge"]["temperature"]) for line in lines} == {
+        ("ghost_quality", "1"),
+        ("ghost_compliance", "0"),
+        ("ghost_compliance_text", "0"),
+        ("ghost_cluster", "0"),
+    }
     orders = [q.content.split('"dimensions": [')[1].split("]")[0] for q in _first_five(world.manifest)]
     assert len(set(orders)) == 5
     assert all(sorted(json.loads(f"[{order}]")) == sorted(DIMENSIONS) for order in orders)
