@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench.json"))
     parser.add_argument("--only", nargs="*", help="names of figures")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--samples", type=int, default=10, help="samples of Tri-Layer and pictures of POPE")
+    parser.add_argument("--samples", type=int, default=50, help="samples of Tri-Layer and pictures of POPE")
     given = parser.parse_args()
     n = given.repeats
     figures: dict[str, Callable[[], Measured]] = {

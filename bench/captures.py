@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from bench.measure import Measured, ratio
-from bench.models import model, text
+from bench.models import model, prompt_tokens, text
 from probekit.captures import Capture, parse_capture
 from probekit.forward.inputs import padded
 from probekit.forward.layout import Layout
@@ -37,12 +38,15 @@ def _bare(tracer: Tracer, texts: list[Any]) -> Callable[[], object]:
     )
     layout = Layout(shared.prompts, tuple(texts), 4)
     caption = max(len(t.continuation) for t in texts) + 1
+    # the padding mask that a processor gives; Hugging Face knows nothing of causal padding on the right
+    mask = torch.from_numpy((layout.groups >= 0).astype(np.int64))
 
     def run() -> object:
         with torch.no_grad():
             vision = see(tracer.vlm, shared.vision, shared.pictures)
             call = padded(tracer.vlm, layout, vision, shared.picture)
-            return tracer.vlm.model(**call.arguments, use_cache=False, logits_to_keep=caption)
+            arguments = {**call.arguments, "attention_mask": mask}
+            return tracer.vlm.model(**arguments, use_cache=False, logits_to_keep=caption)
 
     return run
 
@@ -78,7 +82,8 @@ def against_eager(repeats: int, tokens: int) -> Measured:
     from probekit.families.vision import see
 
     vlm, prompter = model("llava")
-    one = [text(1, tokens - 650, rows=8)]
+    prompt = prompt_tokens(prompter, text(1, 8))
+    one = [text(1, tokens - prompt, rows=8)]
     tracer = Tracer(vlm, prompter, cheap_captures(), sharing=False)
 
     def eager() -> None:

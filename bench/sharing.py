@@ -11,12 +11,21 @@ from bench.measure import Measured, ratio
 from bench.models import model, plain_loop, prompt_tokens, text
 from probekit.captures import AttentionMass, HiddenState
 from probekit.forward.batches import run_all
-from probekit.forward.plan import batches
+from probekit.forward.plan import Tree, batches
 from probekit.forward.trace import Tracer
+from probekit.forward.traced import Traced
 from probekit.forward.work import Forced
 
 BUDGET = 4096
+EQUAL = (
+    HiddenState(layer="mid", window=1),
+    HiddenState(layer="last", window=1),
+    AttentionMass(window=1),
+)
+"""Captures compared beside the log-probability of every token."""
 ANCHORS, LENGTH = 8, 20
+CONSTANT = {"blind", "noise"}
+"""Pictures that all samples share."""
 
 
 def anchors(seed: int, key: str, question: str, family: str = "llava") -> list[Forced]:
@@ -69,6 +78,7 @@ def run(tracer: Tracer, texts: Sequence[Forced]) -> object:
         [len(t.continuation) for t in texts],
         BUDGET,
         sharing=tracer.sharing,
+        alone=tracer.constant,
     )
     return run_all(tracer, texts, planned)
 
@@ -77,10 +87,10 @@ def _speed(
     name: str, family: str, ours: list[Forced], loop: list[Forced], repeats: int, detail: str
 ) -> Measured:
     vlm, prompter = model(family)
-    tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True)
 
     def shared() -> None:
-        vlm.decoder.set_attn_implementation("probekit_rows")
+        # a new tracer each time: what it keeps of constant pictures is computed again
+        tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True, constant=CONSTANT)
         run(tracer, ours)
 
     scale = len(ours) / len(loop)
@@ -121,7 +131,7 @@ def tokens_over_unique(samples: int) -> Measured:
     vlm, prompter = model("llava")
     computed = distinct = 0
     for work in (anchors(3, "one", "Is there a cat?"), tri_layer(samples), pope(samples)):
-        tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True)
+        tracer = Tracer(vlm, prompter, (), sharing=True, keep_tokens=True, constant=CONSTANT)
         run(tracer, work)
         computed, distinct = computed + tracer.computed, distinct + tracer.distinct
     detail = f"{computed:,} over {distinct:,}; anchors, Tri-Layer and POPE with {samples} samples each"
@@ -129,26 +139,33 @@ def tokens_over_unique(samples: int) -> Measured:
 
 
 def equality() -> Measured:
-    """Largest difference between shared and plain passes, float32."""
-    worst = 0.0
-    captures = (
-        HiddenState(layer="mid", window=1),
-        HiddenState(layer="last", window=1),
-        AttentionMass(window=1),
-    )
+    """Largest difference between shared and plain passes, float32; beside it, what a wrong mask would do."""
+    from unittest.mock import patch
+
+    from probekit.forward import inputs
+
+    def siblings_too(tree: Tree, nodes: object = None) -> np.ndarray:
+        return np.tril(np.ones((len(tree), len(tree)), dtype=bool))
+
+    worst = wrong = 0.0
     for family in ("llava", "qwen2_5_vl"):
         vlm, prompter = model(family)
         targets = text(0, 20, rows=3).targets
         work = [replace(t, targets=targets) for t in anchors(3, "one", "Is there a cat?", family)]
-        plain = Tracer(vlm, prompter, captures, sharing=False, keep_tokens=True).run(work)
-        shared = Tracer(vlm, prompter, captures, sharing=True, keep_tokens=True).run(work)
-        for capture in captures:
-            a, b = plain.arrays[capture].nan_to_num(), shared.arrays[capture].nan_to_num()
-            worst = max(worst, float((a - b).abs().max()))
-        assert plain.tokens is not None
-        assert shared.tokens is not None
-        for x, y in zip(plain.tokens, shared.tokens, strict=True):
-            worst = max(worst, float(np.abs(np.asarray(x[:, 0]) - np.asarray(y[:, 0])).max()))
-    return Measured(
-        "equality", worst, "difference", "log-probabilities, masses and states; llava and qwen2_5_vl"
-    )
+        plain, shared = (
+            Tracer(vlm, prompter, EQUAL, sharing=sharing, keep_tokens=True) for sharing in (False, True)
+        )
+        expected = plain.run(work)
+        worst = max(worst, _difference(expected, shared.run(work)))
+        with patch.object(inputs, "visible", siblings_too):
+            wrong = max(wrong, _difference(expected, shared.run(work)))
+    detail = "log-probabilities, masses and states; llava and qwen2_5_vl"
+    return Measured("equality", worst, "difference", f"{detail}; {wrong:.2g} if siblings saw each other")
+
+
+def _difference(one: Traced, other: Traced) -> float:
+    assert one.tokens is not None
+    assert other.tokens is not None
+    pairs = [(one.arrays[c].nan_to_num(), other.arrays[c].nan_to_num()) for c in EQUAL]
+    pairs += [(a[:, 0], b[:, 0]) for a, b in zip(one.tokens, other.tokens, strict=True)]
+    return max(float((a - b).abs().max()) for a, b in pairs)

@@ -45,6 +45,22 @@ class Keeper:
             self._rows = torch.from_numpy(placement.row)[:, None].expand(columns.shape)
             self._pool = pooling(placement.groups, placement.grids, needs.grid, vlm.device)
 
+    def read_last(self) -> tuple[Tensor, Tensor] | None:
+        """Row and query index of every position whose last state is read, each once; ``None`` for all.
+
+        Each is ``(position,)``.
+        """
+        if self.needs.lens or self.needs.similarity:
+            return None
+        pairs = [torch.stack([self._row.flatten(), self._slot.flatten()])]
+        if self.needs.logits:
+            pairs += [
+                torch.stack([torch.full_like(slots, int(self.placement.row[number])), slots])
+                for number, slots in enumerate(map(self._caption_slots, range(len(self.layout.forced))))
+            ]
+        rows, slots = torch.cat(pairs, 1).unique(dim=1)
+        return rows, slots
+
     def rows(self, layer: int, rows: Tensor | None) -> None:
         """Pool one layer's attention rows ``(row, head, query, key)`` over groups and cells."""
         if self.wanted is None:
@@ -82,13 +98,18 @@ class Keeper:
         return picked.transpose(1, 2)
 
     def _caption(self, state: Tensor) -> Tensor:
-        pieces = []
-        for number, forced in enumerate(self.layout.forced):
-            first = int(self.layout.prompt_lengths[number]) - 1
-            slots = self.placement.slot[number, first : first + len(forced.continuation)]
-            index = torch.from_numpy(slots - self.placement.offset).to(state.device)
-            pieces.append(state[int(self.placement.row[number]), index])
-        return torch.cat(pieces)
+        return torch.cat(
+            [
+                state[int(self.placement.row[number]), self._caption_slots(number).to(state.device)]
+                for number in range(len(self.layout.forced))
+            ]
+        )
+
+    def _caption_slots(self, number: int) -> Tensor:
+        """Query index of every position of a sequence whose next-token logits are wanted."""
+        first = int(self.layout.prompt_lengths[number]) - 1
+        slots = self.placement.slot[number, first : first + len(self.layout.forced[number].continuation)]
+        return torch.from_numpy(slots - self.placement.offset)
 
     def _image(self, state: Tensor, number: int) -> Tensor:
         slots = self.placement.slot[number, self.layout.image_positions(number)]

@@ -9,13 +9,14 @@ as a prefix tree where the family is known to bear it (`plan`), as padded rows e
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from nnsight import NNsight
-from torch import Tensor
+from torch import Tensor, nn
 
 from probekit.captures import Capture
 from probekit.errors import FamilyError, InputError
@@ -31,6 +32,7 @@ from probekit.forward.keeper import Keeper
 from probekit.forward.layout import Layout
 from probekit.forward.plan import Tree, forest, limbs
 from probekit.forward.traced import Traced, merge
+from probekit.forward.trim import feed_forward, only_at
 from probekit.forward.work import Forced
 
 ROW_TOKENS = 2048
@@ -148,6 +150,10 @@ class Tracer:
             InputError: a token id is not in the model's vocabulary; the sample is named.
         """
         return self.start(texts)()
+
+    @cached_property
+    def _last_feed_forward(self) -> nn.Module | None:
+        return feed_forward(self.vlm.layers[-1])
 
     @torch.no_grad()
     def start(self, texts: Sequence[Forced]) -> Arriving:
@@ -270,8 +276,10 @@ class Tracer:
         blind = self.vlm.family.cross_attention and "pixel_values" not in call.arguments
         skipped = frozenset(silent_layers(self.vlm) if blind else ())
         cached = {"use_cache": False} if cache is None else {"use_cache": True, "cache": cache}
+        read = keeper.read_last()
         with (
             attention.rows_wanted(keeper.wanted),
+            nullcontext() if read is None else only_at(self._last_feed_forward, *read),
             self._traced.trace(**call.arguments, **cached, logits_to_keep=1),
         ):
             state = layers[next(n for n in range(len(layers)) if n not in skipped)].input

@@ -12,7 +12,6 @@ from probekit.forward.transfer import HostCopies
 from probekit.forward.work import Forced, Target
 from probekit.rows import RowKey
 
-
 IDS = HiddenState()
 """Any capture: its values are the texts' only token."""
 

@@ -68,15 +68,15 @@ def make(family: str, folder: Path, size: Size | None = None) -> Path:
         raise InputError(f"no tiny member of {family!r}", hint=f"Known: {', '.join(TINY)}.")
     torch.manual_seed(size.seed)
     model, processor = TINY[family](size)
-    _sharpen(model)
+    _sharpen(model, size.sharpness)
     model.eval().save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
 
 @torch.no_grad()
-def _sharpen(model: Any) -> None:
-    """Make attention uneven: fresh projections spread it evenly, which hides wrong positions and masks."""
+def _sharpen(model: Any, factor: float) -> None:
+    """Make attention uneven."""
     for name, weight in model.named_parameters():
         if name.endswith(("q_proj.weight", "k_proj.weight", "att_proj.weight")):
-            weight.mul_(6)
+            weight.mul_(factor)

@@ -18,6 +18,8 @@ class Size:
         image: side of the square image in pixels, a multiple of ``patch``.
         patch: side of a vision patch in pixels.
         seed: of the weights.
+        sharpness: factor on fresh query and key weights. They spread attention evenly, which hides wrong
+            positions and masks; 1 leaves them as they are.
     """
 
     layers: int = 3
@@ -28,3 +30,4 @@ class Size:
     image: int = 56
     patch: int = 14
     seed: int = 0
+    sharpness: float = 6.0
