@@ -6,7 +6,7 @@ Rows are answers, images are the unit of sampling. NaN is a missing value: exclu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 
 from probekit.benchmarks.ghost import Family, GhostCategory
 from probekit.errors import InputError
-from probekit.evaluation.measures import auroc
+from probekit.evaluation.measures import weighted_auroc
 from probekit.metrics.estimates import (
     DRAWS,
     Estimate,
@@ -23,7 +23,6 @@ from probekit.metrics.estimates import (
     percentile_interval,
     ratio,
     resamples,
-    statistic,
 )
 from probekit.metrics.rates_tones import ToneCurve, tone_curve
 from probekit.metrics.rates_trend import Trend, page_trend
@@ -288,25 +287,28 @@ def _flip(
         at = np.flatnonzero(of)
         return mean(column[at], [images[n] for n in at], draws=draws, seed=seed)
 
+    def across(compute: Callable[[Float[np.ndarray, "draw image"]], np.ndarray]) -> Estimate:
+        value = float(compute(np.ones((1, len(kept))))[0])
+        drawn: list[float] = []
+        if len(kept) > 1 and draws > 0 and not math.isnan(value):
+            for weight in resamples(len(kept), draws, seed):
+                drawn += list(compute(weight.astype(np.float64)))
+        return Estimate(value, *percentile_interval(drawn), len(kept))
+
     def apart(column: Float[np.ndarray, " image"]) -> Estimate:
-        def compute(counts: np.ndarray) -> float:
-            ones, others = counts * is_flipped, counts * ~is_flipped
-            if ones.sum() == 0 or others.sum() == 0:
-                return math.nan
-            return float((column * ones).sum() / ones.sum() - (column * others).sum() / others.sum())
+        def compute(weight: Float[np.ndarray, "draw image"]) -> np.ndarray:
+            ones, others = weight * is_flipped, weight * ~is_flipped
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray(ones @ column / ones.sum(axis=1) - others @ column / others.sum(axis=1))
 
-        return statistic(compute, images, draws=draws, seed=seed)
-
-    def area(counts: np.ndarray) -> float:
-        rows = np.repeat(np.arange(len(moved)), counts)
-        return auroc(moved[rows], is_flipped[rows])
+        return across(compute)
 
     return FlipContrast(
         average(moved, is_flipped),
         average(moved, ~is_flipped),
         apart(moved),
         apart(first),
-        statistic(area, images, draws=draws, seed=seed),
+        across(lambda weight: weighted_auroc(moved, is_flipped, weight)),
         (int(is_flipped.sum()), int((~is_flipped).sum())),
         int(((flipped | held) & ~known).sum()),
     )

@@ -41,6 +41,7 @@ LEFT_OUT = "left_out"
 QUANTITIES: Mapping[str, str] = {
     "image_mass": "image mass",
     "vns": "VNS, nats",
+    "kl_first": "KL to black, first token, nats",
     "entropy": "entropy, first token, nats",
     "entropy_mean": "entropy, mean, nats",
     "nll": "NLL, mean, nats",
@@ -48,7 +49,8 @@ QUANTITIES: Mapping[str, str] = {
     "tokens": "tokens",
 }
 """What is followed over tone, in words with the unit. Means are over the tokens of an answer; image mass is
-that of the last prompt token; NLL on black is of the same answer."""
+that of the last prompt token; NLL on black is of the same answer. What is read at the first token does not
+depend on how long an answer is."""
 
 
 def captures_of(detectors: Sequence[str] | None) -> tuple[Capture, ...]:
@@ -130,14 +132,16 @@ def load_trace(folder: Path, examples: Sequence[str]) -> GhostTrace:
 
 
 def _answer(
-    statistics: Float[np.ndarray, "t statistic"], moved: Float[np.ndarray, "t statistic"]
+    statistics: Float[np.ndarray, "t statistic"], moved: Float[np.ndarray, "t pair"]
 ) -> dict[str, float]:
     """The quantities of one answer that come from its tokens."""
     entropy = statistics[:, STATISTICS.index("entropy")].astype(np.float64)
     logp = statistics[:, STATISTICS.index("logp")].astype(np.float64)
     other = moved[:, PAIRED.index("other_logp")].astype(np.float64)
+    kl = moved[:, PAIRED.index("kl")].astype(np.float64)
     return {
-        "vns": vns(moved[:, PAIRED.index("kl")].astype(np.float64)),
+        "vns": vns(kl),
+        "kl_first": float(kl[0]),
         "entropy": float(entropy[0]),
         "entropy_mean": float(entropy.mean()),
         "nll": float(-logp.mean()),

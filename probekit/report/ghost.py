@@ -145,7 +145,8 @@ def _inside(found: GhostSummary) -> Html:
                  "what the question alone does to attention. VNS is the mean divergence of the 30 % of the "
                  "answer's positions that move most when the picture turns black. All are means over "
                  "answers, so a change of a curve may come from other words as well as from another state "
-                 "of mind: the number of tokens is shown for that reason."),
+                 "of mind: the number of tokens is shown for that reason. Entropy and divergence of the "
+                 "first token do not depend on how long answers are."),
     ]  # fmt: skip
     left = {QUANTITIES[name].partition(",")[0]: n for name, n in found.missing.items() if n}
     if left:

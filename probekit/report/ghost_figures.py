@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from probekit.benchmarks.ghost import GhostCategory
 from probekit.evaluation.ghost_detectors import DetectorResult
@@ -15,6 +15,8 @@ from probekit.report.figures import Figure, Frame, Series, line_figure
 
 ABREAST = 7
 """Most lines in one figure."""
+FEW = 12
+"""Layers up to which each is named and marked."""
 
 
 def rate_figures(found: GhostSummary) -> tuple[Figure, ...]:
@@ -56,6 +58,8 @@ def quantity_figures(found: GhostSummary) -> tuple[Figure, ...]:
         "off the picture before it has said anything.",
         "vns": "How far the answer's distributions move when the picture is black. A fall with tone: the "
         "answer needs the picture less.",
+        "kl_first": "The same at the first token alone, which every answer has: this curve does not depend "
+        "on how long answers are.",
         "entropy": "Uncertainty about the first token. A fall together with a rising H-Rate: pressure makes "
         "the model surer, and wrong.",
         "entropy_mean": "Mean over all tokens; compare only where answers are as long.",
@@ -70,7 +74,7 @@ def quantity_figures(found: GhostSummary) -> tuple[Figure, ...]:
         if curves:
             frame = Frame(
                 f"tone-{name}".replace("_", "-"),
-                title[0].upper() + title[1:].partition(",")[0] + " over tone",
+                (title[0].upper() + title[1:]).removesuffix(", nats") + ", by tone",
                 "tone level",
                 title,
                 f"{title} at each tone level",
@@ -86,7 +90,7 @@ def layer_figure(found: GhostSummary) -> tuple[Figure, ...]:
         return ()
     depth = found.layers.shape[1]
     lines = [
-        Series(f"tone {tone}", list(range(depth)), [float(v) for v in found.layers[n]])
+        Series(f"tone {tone}", _steps(depth), [float(v) for v in found.layers[n]])
         for n, tone in enumerate(found.tones)
     ]
     frame = Frame(
@@ -97,7 +101,12 @@ def layer_figure(found: GhostSummary) -> tuple[Figure, ...]:
         "Image mass by layer, one line a tone",
         "Lines that part in some layers only tell where the wording of the question acts.",
     )
-    return (line_figure(frame, lines, markers=depth <= 12),)
+    return (line_figure(frame, lines, markers=depth <= FEW),)
+
+
+def _steps(depth: int) -> Sequence[int] | Sequence[str]:
+    """Layers as names where there are few, so that no half layer is marked."""
+    return [str(n) for n in range(depth)] if depth <= FEW else list(range(depth))
 
 
 def detector_figures(found: GhostSummary) -> tuple[Figure, ...]:
@@ -176,6 +185,9 @@ def _tones(
     limits: tuple[float, float] | None = None,
 ) -> Figure:
     lines = []
+    # a single family is everything once more
+    whole = curves[ALL].average.n
+    curves = {name: curve for name, curve in curves.items() if name == ALL or curve.average.n < whole}
     if len(curves) > ABREAST:
         # a figure holds so many lines; categories are in the tables
         curves = {name: curve for name, curve in curves.items() if name not in tuple(GhostCategory)}
