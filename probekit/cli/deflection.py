@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from probekit.cli.deflection_building import deflection_gate, deflection_mine
 from probekit.cli.deflection_running import deflection_make, deflection_run
 from probekit.cli.options import (
     BaseUrl,
@@ -35,6 +36,8 @@ def register(app: typer.Typer) -> None:
     deflection = typer.Typer(no_args_is_help=True, help="DeflectionBench: answer, decline or invent.")
     deflection.command("make")(deflection_make)
     deflection.command("run")(deflection_run)
+    deflection.command("mine")(deflection_mine)
+    deflection.command("gate")(deflection_gate)
     deflection.command("questions")(deflection_questions)
     deflection.command("judge")(deflection_judge)
     deflection.command("score")(deflection_score)
@@ -45,25 +48,20 @@ def deflection_questions(
     samples: Annotated[Path, typer.Argument(help="Samples, JSON Lines.", show_default=False)],
     out: Annotated[Path, typer.Option(help="JSON Lines to write.", show_default=False)],
     seed: Seed = 0,
+    distractors: Annotated[
+        bool, typer.Option("--distractors", help="Each distractor alone instead, for gating (stage III).")
+    ] = False,
+    wording: Annotated[Path | None, typer.Option(help="Sentences of the prompts, JSON.")] = None,
 ) -> None:
-    """Write every sample's prompt under the four scenarios."""
-    from probekit.benchmarks.deflection import Scenario, load_samples, pose
-    from probekit.files import write_jsonl
+    """Write every sample's prompt under the four scenarios, for models that you ask yourself.
 
-    posed = [pose(sample, scenario, seed=seed) for sample in load_samples(samples) for scenario in Scenario]
-    write_jsonl(
-        out,
-        (
-            {
-                "example_id": one.example.example_id,
-                "images": list(one.images),
-                "prompt": one.example.question,
-                "gold_at": list(one.gold_at),
-            }
-            for one in posed
-        ),
-    )
-    typer.echo(f"{len(posed)} prompts: {out}")
+    messages holds the chat, with {"type": "image"} where each of images goes. Put the model's answer into
+    text, keep the ids, and go on with judge, score or gate.
+    """
+    from probekit.pipeline.deflection_questions import write_questions
+
+    count = write_questions(samples, out, seed=seed, wording=wording, alone=distractors)
+    typer.echo(f"{count} prompts: {out}")
 
 
 def deflection_judge(

@@ -34,10 +34,15 @@ class DeflectionResponse:
         return self.rules if self.judged is None else self.judged
 
 
-def load_responses(path: Path, samples: Sequence[Sample]) -> tuple[DeflectionResponse, ...]:
+def load_responses(
+    path: Path, samples: Sequence[Sample], *, skip: str | None = None
+) -> tuple[DeflectionResponse, ...]:
     """Read ``{"text", "sample_id", "scenario"}`` or ``{"text", "example_id"}``, with an optional ``outcome``.
 
     An ``example_id`` is read as ``SAMPLE-SCENARIO``, as `probekit.benchmarks.deflection.pose` names them.
+
+    Args:
+        skip: lines that have this field are left out.
 
     Raises:
         InputError: an unknown sample, scenario or outcome, or a response given twice; file and line named.
@@ -47,6 +52,8 @@ def load_responses(path: Path, samples: Sequence[Sample]) -> tuple[DeflectionRes
     found: list[DeflectionResponse] = []
     for number, value in read_jsonl(path, required=("text",)):
         where = f"{path}, line {number}"
+        if skip is not None and skip in value:
+            continue
         key, scenario = value.get("sample_id"), value.get("scenario")
         if key is None:
             key, _, scenario = str(value.get("example_id", "")).rpartition("-")
