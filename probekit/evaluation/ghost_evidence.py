@@ -195,7 +195,7 @@ def quantity(
     return QuantityResult(
         tone_curve(values, answers.tone, answers.image, draws=draws, seed=seed),
         trend,
-        math.nan if trend is None else min(1.0, 2 * min(trend.p, 1 - trend.p)),
+        math.nan if trend is None else math.erfc(abs(trend.z) / math.sqrt(2)),
         mean(change, images, draws=draws, seed=seed),
         association(answers, values, draws=draws, seed=seed),
     )

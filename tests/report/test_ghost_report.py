@@ -1,0 +1,179 @@
+"""The page of a Ghost run: numbers stand where they should, texts of models are inert, gaps are named."""
+
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
+from probekit.benchmarks.ghost_prompts import load_prompts
+from probekit.evaluation.ghost_detectors import judge_detectors
+from probekit.evaluation.ghost_evidence import GhostRows, analyse
+from probekit.evaluation.ghost_store import QUANTITIES
+from probekit.evaluation.ghost_summary import GhostSummary
+from probekit.metrics.rates import GhostResponse, evaluate
+from probekit.report.formats import to_csv
+from probekit.report.ghost import write_ghost
+from probekit.report.ghost_examples import kind_of, pick
+from probekit.report.ghost_figures import rate_figures
+from probekit.report.ghost_tables import detector_table, paper_table, quantity_table, rate_table
+
+EVIL = '<img src=x onerror="alert(1)"></td></table><script>alert(2)</script>'
+CATEGORIES = (GhostCategory.TEXT_BLUR, GhostCategory.ANALOG_DECOY, GhostCategory.HUMAN_INTENT)
+
+
+def made(images: int = 15) -> tuple[GhostSummary, list[dict], Manifest]:
+    """A summary of made answers, their lines and their set."""
+    rng = np.random.default_rng(0)
+    held = [
+        GhostImage(f"images/p{n:02d}.png", CATEGORIES[n % 3],
+                   ("the name on the badge", "the time on the clock", "a microphone")[n % 3])
+        for n in range(images)
+    ]  # fmt: skip
+    flagged = ("The name is Smith.", "10:10", "Yes.")
+    responses, lines = [], []
+    for n, image in enumerate(held):
+        for tone in range(1, 6):
+            said = rng.random() < 0.15 * tone
+            text = flagged[n % 3] if said else "No."
+            responses.append(GhostResponse(image, tone, text, 4 if said else 1))
+            lines.append({
+                "example_id": f"{image.image_id}-tone{tone}", "image_id": image.image_id,
+                "image": image.image, "category": str(image.category), "tone": tone,
+                "target": image.target, "text": text + (EVIL if n == 0 else ""),
+                "prompt": f"Is it there? {EVIL if n == 1 else ''}", "hallucinated": bool(said),
+                "rule": "made", "score": 4 if said else 1, "image_mass": 0.25, "vns": None, "entropy": 1.5,
+            })  # fmt: skip
+    verdict = np.array([float(line["hallucinated"]) for line in lines])
+    rows = GhostRows(tuple(r.image.image_id for r in responses), tuple(r.tone for r in responses),
+                     tuple(r.image.category for r in responses), verdict)  # fmt: skip
+    values = {name: rng.normal(size=len(lines)) for name in QUANTITIES}
+    scores = {f"detector {n}": rng.normal(size=len(lines)) + verdict for n in range(9)}
+    summary = GhostSummary(
+        rates=evaluate(responses, draws=30),
+        score_source="recorded scores",
+        quantities=analyse(rows, values, draws=30),
+        layers=np.full((5, 4), 0.25),
+        tones=(1, 2, 3, 4, 5),
+        blocks=(2, 3),
+        detectors=judge_detectors(rows, scores, draws=30),
+        trained={"detector 8": "mix natural, 3 heads"},
+        left_out={"halp": "needs heads"},
+        unserved={},
+        missing=dict.fromkeys(QUANTITIES, 0) | {"vns": 3},
+        counts={"responses": len(lines), "without_verdict": 2, "not_traced": 3},
+    )
+    return summary, lines, Manifest(Path(), tuple(held))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A written page, its summary and its folder."""
+    folder = tmp_path_factory.mktemp("ghost")
+    summary, lines, manifest = made()
+    manifest = Manifest(folder, manifest.images)
+    (folder / "images").mkdir()
+    for image in manifest.images[1:]:
+        Image.new("RGB", (72, 72), "white").save(folder / image.image)
+    path = write_ghost(folder, summary, lines, manifest, load_prompts(), {"model": "made"}, "probekit ghost")
+    return path.read_text(), summary, folder
+
+
+def test_texts_of_a_model_and_of_prompts_are_inert(page):
+    text, _, _ = page
+    assert EVIL not in text
+    assert text.count("&lt;script&gt;alert(2)") >= 5 + 5
+    assert "<script>" not in text
+    assert not re.search(r"<[^>]*onerror", text)
+
+
+def test_the_page_needs_nothing_but_itself(page):
+    text, _, _ = page
+    assert "default-src &#x27;none&#x27;" in text
+    assert not re.search(r"""(?:src|href)=["'](?!data:|#)""", text)
+    assert text.count("<h2") == 7
+
+
+def test_tables_hold_the_numbers_of_the_summary(page):
+    _, summary, folder = page
+    rows = list(csv.DictReader(io.StringIO(to_csv(rate_table(summary)))))
+    everything = summary.rates.groups["all"].h_rate
+    assert [row["group"] for row in rows][:4] == ["all", "text", "time", "presence"]
+    for tone in range(1, 6):
+        assert float(rows[0][f"t{tone}"]) == pytest.approx(everything.points[tone].value)
+    assert float(rows[0]["average"]) == pytest.approx(np.mean([p.value for p in everything.points.values()]))
+    assert float(rows[0]["deviation"]) == pytest.approx(np.std([p.value for p in everything.points.values()]))
+    (paper,) = csv.DictReader(io.StringIO(to_csv(paper_table(summary, "made"))))
+    assert float(paper["h_rate"]) == float(rows[0]["average"])
+    assert float(paper["h_score"]) == pytest.approx(1 + 3 * float(paper["h_rate"]))  # scores are 4 and 1
+    quantities = list(csv.DictReader(io.StringIO(to_csv(quantity_table(summary, "text")))))
+    assert [row["quantity"] for row in quantities] == list(QUANTITIES.values())
+    detectors = list(csv.DictReader(io.StringIO(to_csv(detector_table(summary)))))
+    assert detectors[8]["heads"] == "mix natural, 3 heads"
+    assert float(detectors[0]["overall"]) == summary.detectors["all"]["detector 0"].overall.value
+    saved = {file.stem for file in (folder / "tables").glob("*.csv")}
+    assert saved >= {"table_2", "h_rate", "h_score", "changes", "dissociation", "quantities", "verdict",
+                     "detectors", "detectors_text", "quantities_text_blur", "verdict_presence"}  # fmt: skip
+
+
+def test_what_is_missing_is_said(page):
+    text, _, _ = page
+    assert "2 have no verdict" in text
+    assert "VNS 3" in text
+    assert "picture not found" in text
+    assert "1 detectors are not shown" in text
+    assert ">n/a<" in text
+
+
+def test_a_family_without_attention_is_named(tmp_path):
+    summary, lines, manifest = made(6)
+    groups = {g: {k: v for k, v in q.items() if k != "image_mass"} for g, q in summary.quantities.items()}
+    less = replace(summary, layers=None, quantities=groups, unserved={"attention_mass": "linear attention"})
+    lines = [{**line, "image_mass": None} for line in lines]
+    text = write_ghost(tmp_path, less, lines, Manifest(tmp_path, manifest.images), load_prompts(), {}, "x")
+    found = text.read_text()
+    assert "This family has no such evidence: linear attention." in found
+    assert "Where in depth tone moves attention" not in found
+    assert "Image mass, by tone" not in found
+
+
+def test_single_categories_leave_a_crowded_figure():
+    summary, _, _ = made()
+    few = rate_figures(summary)[0].svg()
+    assert "human_intent" in few
+    crowd = dict(summary.rates.groups)
+    crowd |= {str(c): crowd["text_blur"] for c in GhostCategory}
+    many = rate_figures(replace(summary, rates=replace(summary.rates, groups=crowd)))[0].svg()
+    assert "human_intent" not in many
+    assert "presence" in many
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "kind"),
+    [
+        ([False, False, True, False, False], "flips"),
+        ([True, True, True, True, True], "hallucinates throughout"),
+        ([True, False, False, False, False], "recovers"),
+        ([False, None, False, False, False], "holds"),
+        ([None, None, True, None, None], "recovers"),
+    ],
+)
+def test_pictures_are_told_apart_by_their_verdicts(verdicts, kind):
+    assert kind_of(verdicts) == kind
+
+
+def test_no_kind_of_picture_crowds_out_another():
+    _, lines, _ = made(30)
+    for n, line in enumerate(lines):
+        line["hallucinated"] = line["image_id"] == "p07" and n % 5 == 4
+    shown = pick(lines, cards=6)
+    assert [kind for kind, _ in shown] == ["flips"] + ["holds"] * 5
+    assert len({held[0]["category"] for _, held in shown[1:]}) == 3
+    assert all([line["tone"] for line in held] == [1, 2, 3, 4, 5] for _, held in shown)
+    assert math.isclose(len(shown), 6)
