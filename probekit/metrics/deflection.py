@@ -95,10 +95,15 @@ class DeflectionResult:
         reliability_gap: deflection under adversarial minus deflection under oracle evidence, paired
             by sample group; ``None`` unless both occur. A model that declines when it should and only
             then is at 1.
+        evidence_gain: accuracy under oracle minus parametric evidence, paired in the same way.
+        gold_gain: accuracy under realistic minus adversarial evidence: what the gold is worth where both
+            prompts hold all distractors.
     """
 
     scenarios: Mapping[Scenario, ScenarioRates]
     reliability_gap: Estimate | None
+    evidence_gain: Estimate | None
+    gold_gain: Estimate | None
 
 
 def evaluate(
@@ -121,10 +126,18 @@ def evaluate(
         held = [i for i, s in enumerate(scenarios) if s is scenario]
         if held:
             found[scenario] = _rates([outcomes[i] for i in held], [groups[i] for i in held], draws, seed)
-    gap = None
-    if Scenario.ADVERSARIAL in found and Scenario.ORACLE in found:
-        gap = _gap(outcomes, scenarios, groups, draws, seed)
-    return DeflectionResult(found, gap)
+
+    def change(outcome: Outcome, first: Scenario, second: Scenario) -> Estimate | None:
+        if first not in found or second not in found:
+            return None
+        return _change(outcomes, scenarios, groups, (outcome, first, second), draws, seed)
+
+    return DeflectionResult(
+        found,
+        change(Outcome.NOT_ATTEMPTED, Scenario.ADVERSARIAL, Scenario.ORACLE),
+        change(Outcome.CORRECT, Scenario.ORACLE, Scenario.PARAMETRIC),
+        change(Outcome.CORRECT, Scenario.REALISTIC, Scenario.ADVERSARIAL),
+    )
 
 
 @dataclass(frozen=True)
@@ -174,29 +187,32 @@ def _rates(outcomes: Sequence[Outcome | None], groups: Sequence[str], draws: int
     )
 
 
-def _gap(
+def _change(
     outcomes: Sequence[Outcome | None],
     scenarios: Sequence[Scenario],
     groups: Sequence[str],
+    what: tuple[Outcome, Scenario, Scenario],
     draws: int,
     seed: int,
 ) -> Estimate:
+    """Share of an outcome under one scenario minus its share under another, groups drawn with both."""
+    outcome, first, second = what
     held = [
         i
         for i, (o, s) in enumerate(zip(outcomes, scenarios, strict=True))
-        if o is not None and s in (Scenario.ADVERSARIAL, Scenario.ORACLE)
+        if o is not None and s in (first, second)
     ]
-    adversarial = np.array([scenarios[i] is Scenario.ADVERSARIAL for i in held])
-    deflected = np.array([outcomes[i] is Outcome.NOT_ATTEMPTED for i in held])
+    one = np.array([scenarios[i] is first for i in held])
+    counted = np.array([outcomes[i] is outcome for i in held])
 
-    def gap(counts: Int[np.ndarray, "row"]) -> float:
+    def change(counts: Int[np.ndarray, "row"]) -> float:
         shares = []
-        for side in (adversarial, ~adversarial):
+        for side in (one, ~one):
             base = float((counts * side).sum())
-            shares.append(float((counts * (side & deflected)).sum()) / base if base else math.nan)
+            shares.append(float((counts * (side & counted)).sum()) / base if base else math.nan)
         return shares[0] - shares[1]
 
-    return statistic(gap, [groups[i] for i in held], draws=draws, seed=seed)
+    return statistic(change, [groups[i] for i in held], draws=draws, seed=seed)
 
 
 def _clauses(sentence: str) -> list[str]:

@@ -11,8 +11,10 @@ from probekit.evaluation.deflection_summary import ALL, DeflectionSummary
 from probekit.files import write_atomically
 from probekit.metrics.deflection_responses import DeflectionResponse
 from probekit.report.deflection_tables import (
+    FORCED_KINDS,
     FORCED_NOTE,
     attention_table,
+    declined_table,
     detector_table,
     kind_table,
     rate_table,
@@ -49,6 +51,9 @@ def write_deflection(
     if found.forced_apart:
         named["forced"] = rate_table(found.forced, "Declining not offered", FORCED_NOTE)
     named["kinds"] = kind_table(found.results)
+    named["kinds_declined"] = declined_table(found.results)
+    if found.forced_apart:
+        named["kinds_forced"] = kind_table(found.forced, FORCED_KINDS)
     for part in (ALL, *Scenario):
         named[f"detectors_{part}"] = detector_table(found, str(part))
     named["attention"] = attention_table(found)

@@ -35,14 +35,13 @@ def rate_table(results: Mapping[str, DeflectionResult], title: str, note: str = 
     return Table(title, columns, tuple(rows), f"{note}{told} {INTERVALS}".strip())
 
 
-def kind_table(results: Mapping[str, DeflectionResult]) -> Table:
-    """Accuracy of each kind under each scenario, what is declined, and the gap; empty with one kind."""
+def kind_table(results: Mapping[str, DeflectionResult], title: str = "By kind of sample") -> Table:
+    """Accuracy of each kind under each scenario, and what the gold is worth; empty with one kind."""
     columns = (
         Column("kind", "Samples"),
         *(Column(f"accuracy_{s}", f"Correct, {s}", percent=True) for s in Scenario),
-        Column("deflection_oracle", "Declined, oracle", percent=True),
-        Column("deflection_adversarial", "Declined, adversarial", percent=True),
-        Column("gap", "Reliability gap", percent=True),
+        Column("evidence_gain", "Oracle minus parametric", percent=True),
+        Column("gold_gain", "Realistic minus adversarial", percent=True),
     )
     rows: list[tuple[Cell, ...]] = []
     for kind, result in results.items():
@@ -50,14 +49,29 @@ def kind_table(results: Mapping[str, DeflectionResult]) -> Table:
             continue
         found = result.scenarios
         right = [estimate(found[s].accuracy) if s in found else "n/a" for s in Scenario]
-        declined = [
-            estimate(found[s].deflection) if s in found else "n/a"
-            for s in (Scenario.ORACLE, Scenario.ADVERSARIAL)
-        ]
+        gains = ["n/a" if g is None else estimate(g) for g in (result.evidence_gain, result.gold_gain)]
+        rows.append((kind, *right, *gains))
+    caption = f"The last two columns say what the gold evidence is worth. {INTERVALS}"
+    return Table(title, columns, tuple(rows), caption)
+
+
+def declined_table(results: Mapping[str, DeflectionResult]) -> Table:
+    """What is declined of each kind under each scenario, and the reliability gap; empty with one kind."""
+    columns = (
+        Column("kind", "Samples"),
+        *(Column(f"deflection_{s}", f"Declined, {s}", percent=True) for s in Scenario),
+        Column("gap", "Reliability gap", percent=True),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for kind, result in results.items():
+        if kind == ALL:
+            continue
+        found = result.scenarios
+        declined = [estimate(found[s].deflection) if s in found else "n/a" for s in Scenario]
         gap = "n/a" if result.reliability_gap is None else estimate(result.reliability_gap)
-        rows.append((kind, *right, *declined, gap))
-    caption = f"Evidence matters where oracle lies above parametric and adversarial. {INTERVALS}"
-    return Table("By kind of sample", columns, tuple(rows), caption)
+        rows.append((kind, *declined, gap))
+    caption = f"Gap: adversarial minus oracle; 100 declines when it should, and only then. {INTERVALS}"
+    return Table("Declined, by kind of sample", columns, tuple(rows), caption)
 
 
 def detector_table(found: DeflectionSummary, scenario: str = ALL) -> Table:
@@ -105,13 +119,19 @@ def attention_table(found: DeflectionSummary) -> Table:
 
 def terminal_tables(found: DeflectionSummary) -> tuple[Table, ...]:
     """What a terminal shows."""
-    kinds = kind_table(found.results)
-    tables = [rate_table(found.results, "DeflectionBench"), kinds, detector_table(found)]
+    tables = [
+        rate_table(found.results, "DeflectionBench"),
+        kind_table(found.results),
+        declined_table(found.results),
+        detector_table(found),
+    ]
     if found.forced_apart:
-        tables.insert(1, rate_table(found.forced, "Declining not offered", FORCED_NOTE))
+        tables.insert(3, rate_table(found.forced, "Declining not offered", FORCED_NOTE))
+        tables.insert(4, kind_table(found.forced, FORCED_KINDS))
     return tuple(table for table in tables if table.rows)
 
 
+FORCED_KINDS = "By kind of sample, declining not offered"
 FORCED_NOTE = "An answer that declines although that was not offered counts as wrong in the comparison below."
 
 

@@ -113,6 +113,11 @@ def test_a_summary_by_hand():
     assert found.results[ALL].reliability_gap.value == pytest.approx(1 / 3)
     assert found.results["kind 0"].reliability_gap.value == pytest.approx(1 - 1 / 2)
     assert found.results["kind 1"].reliability_gap.value == pytest.approx(0.0)
+    assert found.results[ALL].evidence_gain.value == pytest.approx(2 / 3)
+    assert found.results[ALL].gold_gain.value == pytest.approx(2 / 3)
+    assert found.results["kind 0"].evidence_gain.value == pytest.approx(1 / 2)
+    assert found.results["kind 1"].gold_gain.value == pytest.approx(0.0)
+    assert found.forced[ALL].gold_gain.value == pytest.approx(1.0)
     assert list(found.results) == [ALL, "kind 0", "kind 1"]
     # three samples do not fill five folds: the probe is missing, and it is said why
     assert [s.name for s in found.detectors[ALL]] == ["nll", "total", "first", "entropy", "margin"]
