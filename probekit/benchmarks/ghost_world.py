@@ -2,21 +2,32 @@
 
 The world has objects and no writing or clocks, so of the eight categories it serves the two of
 presence. What is in a scene is known because the scene was drawn here; hidden objects count as there.
+The other six can be drawn into its scenes, at its size; the embedded model has no words for them, and what
+it says of them is no measure of anything (docs/decisions/076).
 """
 
+import random
 from pathlib import Path
 
+from PIL import Image
+
+from probekit.benchmarks.conditions import seed_of
 from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
 from probekit.benchmarks.ghost_prompts import SHIPPED
+from probekit.benchmarks.ghost_world_things import TARGETS, WIDTH, thing
 from probekit.errors import InputError
 from probekit.organism.images import scene_seed
 from probekit.organism.priors import SETTINGS
-from probekit.organism.scenes import Scene, make_scene
+from probekit.organism.scenes import CELL, KIND_NOTHING, PATCH, Scene, make_scene
 from probekit.organism.vocabulary import with_article
 from probekit.progress import progress
 
 PROMPTS = SHIPPED.with_name("ghost_prompts_organism.yaml")
 """The five levels in words that the embedded model knows."""
+NO_WORDS = (
+    "The embedded model has no words for names and times: on those six categories its H-Rate is zero by "
+    "construction, and its Yes is no answer to what was asked."
+)
 SCENES_PER_PICTURE = 200
 """Scenes looked at for each picture wanted, before giving up."""
 
@@ -42,10 +53,47 @@ def suggested(scene: Scene, category: GhostCategory) -> str | None:
     return None
 
 
-def make_world_ghost(out: Path, per_category: int = 100, seed: int = 0) -> Manifest:
+def free_cells(scene: Scene) -> list[tuple[int, int]]:
+    """Column and row of each cell of a scene that holds nothing."""
+    across = CELL // PATCH
+    size = scene.patches.shape[1] // across
+    kinds = scene.patches[1]
+    return [
+        (x, y)
+        for y in range(size)
+        for x in range(size)
+        if (kinds[y * across : (y + 1) * across, x * across : (x + 1) * across] == KIND_NOTHING).all()
+    ]
+
+
+def with_thing(
+    scene: Scene, category: GhostCategory, rng: random.Random
+) -> tuple[Image.Image, tuple[str, ...]]:
+    """A scene's picture with a badge, clock, instrument or display in a free cell, and what it shows.
+
+    Raises:
+        InputError: the scene has no free cell.
+    """
+    cells = free_cells(scene)
+    if not cells:
+        raise InputError(f"scene {scene.seed} has no free cell")
+    column, row = rng.choice(cells)
+    drawn, readable = thing(category, rng)
+    at = (column * CELL + rng.randint(0, CELL - WIDTH), row * CELL + rng.randint(0, CELL - WIDTH))
+    picture = scene.picture()
+    picture.paste(drawn.convert("RGB"), at, drawn.getchannel("A"))
+    return picture, readable
+
+
+def make_world_ghost(
+    out: Path, per_category: int = 100, seed: int = 0, *, all_categories: bool = False
+) -> Manifest:
     """Draw a set of the two presence categories; writes ``out/images/*.png`` and ``out/manifest.jsonl``.
 
     Scenes never coincide with those the model was trained on.
+
+    Args:
+        all_categories: also draw the six of names and times, as things in scenes.
 
     Raises:
         InputError: the set would be empty, or ``out`` holds a manifest already.
@@ -56,25 +104,33 @@ def make_world_ghost(out: Path, per_category: int = 100, seed: int = 0) -> Manif
     if path.exists():
         raise InputError("there is a Ghost set already", where=str(path), hint="Choose another folder.")
     (out / "images").mkdir(parents=True, exist_ok=True)
-    wanted = (GhostCategory.SCENE_SCHEMA, GhostCategory.HUMAN_INTENT)
+    presence = (GhostCategory.SCENE_SCHEMA, GhostCategory.HUMAN_INTENT)
     images: list[GhostImage] = []
     index = 0
-    with progress("ghost", len(wanted) * per_category, "pictures") as advance:
-        for category in wanted:
+    with progress("ghost", (8 if all_categories else 2) * per_category, "pictures") as advance:
+        # The presence categories come first, so that they are the same pictures either way.
+        for category in (*presence, *(TARGETS if all_categories else ())):
             for number in range(per_category):
-                target, scene = None, None
+                target, scene = TARGETS.get(category), None
                 for _ in range(SCENES_PER_PICTURE):
                     scene = make_scene(scene_seed(seed, index))
                     index += 1
-                    target = suggested(scene, category)
-                    if target is not None:
+                    if category in presence:
+                        target = suggested(scene, category)
+                    if target is not None and (category in presence or free_cells(scene)):
                         break
-                if target is None or scene is None:
-                    raise InputError(f"no scene suggests a {category} object", hint="Take another seed.")
+                else:
+                    raise InputError(f"no scene suits {category}", hint="Take another seed.")
                 name = f"images/{category}_{number:03d}.png"
-                scene.picture().save(out / name)
-                images.append(GhostImage(name, category, with_article(target)))
+                picture, readable = scene.picture(), ()
+                if category not in presence:
+                    rng = random.Random(seed_of(seed, f"{category}/{number}"))
+                    picture, readable = with_thing(scene, category, rng)
+                picture.save(out / name)
+                asked = with_article(target) if category in presence else target
+                images.append(GhostImage(name, category, asked, readable))
                 advance(1)
-    manifest = Manifest(out, tuple(images))
+    order = list(GhostCategory)
+    manifest = Manifest(out, tuple(sorted(images, key=lambda image: order.index(image.category))))
     manifest.save(path)
     return manifest

@@ -64,17 +64,23 @@ def ghost_make(
     world: Annotated[
         str, typer.Option(help="drawn: all eight categories; organism: the embedded model's own scenes.")
     ] = "drawn",
+    all_categories: Annotated[
+        bool,
+        typer.Option("--all-categories", help="organism: badges, clocks and decoys in its scenes as well."),
+    ] = False,
 ) -> None:
     """Draw a procedural Ghost set: images and a manifest."""
     from probekit.benchmarks.ghost_make import make_ghost
-    from probekit.benchmarks.ghost_world import make_world_ghost
+    from probekit.benchmarks.ghost_world import NO_WORDS, make_world_ghost
 
     if world not in ("drawn", "organism"):
         raise InputError(f"--world {world}", hint="Known: drawn, organism.")
     if world == "drawn":
         manifest = make_ghost(out, per_category, seed, _size(size))
     else:
-        manifest = make_world_ghost(out, per_category, seed)
+        manifest = make_world_ghost(out, per_category, seed, all_categories=all_categories)
+        if all_categories:
+            typer.echo(NO_WORDS)
     typer.echo(f"{len(manifest.images)} pictures; manifest: {out / 'manifest.jsonl'}")
 
 
