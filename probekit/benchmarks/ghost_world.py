@@ -122,13 +122,14 @@ def make_world_ghost(
                 else:
                     raise InputError(f"no scene suits {category}", hint="Take another seed.")
                 name = f"images/{category}_{number:03d}.png"
-                picture, readable = scene.picture(), ()
-                if category not in presence:
+                if category in presence:
+                    scene.picture().save(out / name)
+                    images.append(GhostImage(name, category, with_article(target)))
+                else:
                     rng = random.Random(seed_of(seed, f"{category}/{number}"))
                     picture, readable = with_thing(scene, category, rng)
-                picture.save(out / name)
-                asked = with_article(target) if category in presence else target
-                images.append(GhostImage(name, category, asked, readable))
+                    picture.save(out / name)
+                    images.append(GhostImage(name, category, target, readable))
                 advance(1)
     order = list(GhostCategory)
     manifest = Manifest(out, tuple(sorted(images, key=lambda image: order.index(image.category))))

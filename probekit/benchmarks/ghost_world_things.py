@@ -72,9 +72,8 @@ def _badge(
         x += 24
     if category is not GhostCategory.TEXT_BLUR:
         return image
-    inside = tuple(v + d for v, d in zip(field, (4, 4, -4, -4), strict=True))
-    soft = image.crop(inside).filter(ImageFilter.GaussianBlur(10))
-    image.paste(soft, inside[:2])
+    inside = (field[0] + 4, field[1] + 4, field[2] - 4, field[3] - 4)
+    image.paste(image.crop(inside).filter(ImageFilter.GaussianBlur(10)), inside[:2])
     return image
 
 
@@ -88,7 +87,7 @@ def _dial(pen: ImageDraw.ImageDraw, rng: random.Random, *, needle: bool) -> None
     for angle in angles:
         pen.line((_on(middle, radius * 0.62, angle), _on(middle, radius * 0.8, angle)), INK, 7)
     if needle:
-        inner = tuple(v + d for v, d in zip(around, (14, 14, -14, -14), strict=True))
+        inner = (around[0] + 14, around[1] + 14, around[2] - 14, around[3] - 14)
         pen.arc(inner, 0, 45, (200, 40, 30), 16)
         pen.arc(inner, 135, 180, (40, 150, 70), 16)
         at = 225 + 270 * rng.uniform(0.05, 0.95)
