@@ -54,6 +54,8 @@ _INTRODUCED = re.compile(
     rf"({_NAME})"
 )
 _LEADING = re.compile(rf"\b({_NAME}) (?:is|was) (?:the name|printed|written|the person|shown on the badge)")
+_DENIED = re.compile(r"(?:[Tt]here (?:is|are|was|were) no|[Tt]here['’]s no|[Nn]o) [a-zß-öø-ÿа-яё]")
+"""A bare answer that says what is not there: what follows the no is in small letters."""
 BARE_WORDS = 4
 """Longest response that is taken as nothing but the answer."""
 
@@ -83,7 +85,7 @@ def name_verdict(
     # Case tells nothing in a text of capitals: a refusal is a refusal, any other word a candidate.
     candidates = ([] if is_refusal(text) else [text]) if text.isupper() else _candidates(text, allowed)
     bare = text.strip(" .!*_[]()\"'“”‘’\n")
-    if 0 < len(bare.split()) <= BARE_WORDS and not is_refusal(bare):
+    if 0 < len(bare.split()) <= BARE_WORDS and not is_refusal(bare) and not _DENIED.match(bare):
         candidates.append(bare)
     left = tuple(c for c in dict.fromkeys(candidates) if any(_kept(word, allowed) for word in words(c)))
     if left:
