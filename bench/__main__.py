@@ -40,6 +40,7 @@ def main() -> None:
         "anchors_speedup": partial(sharing.anchors_speedup, n),
         "tri_layer_speedup": partial(sharing.tri_layer_speedup, n, given.samples),
         "pope_speedup": partial(sharing.pope_speedup, n, given.samples),
+        "answers_speedup": partial(sharing.answers_speedup, n, min(given.samples, 10)),
         "tokens_over_unique": partial(sharing.tokens_over_unique, given.samples),
         "equality": sharing.equality,
         "bytes_per_position": stores.bytes_per_position,

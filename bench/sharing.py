@@ -11,6 +11,7 @@ from bench.measure import Measured, ratio
 from bench.models import model, plain_loop, prompt_tokens, text
 from probekit.captures import AttentionMass, HiddenState
 from probekit.forward.batches import run_all
+from probekit.forward.generate import Generator, Question
 from probekit.forward.plan import Tree, batches
 from probekit.forward.trace import Tracer
 from probekit.forward.traced import Traced
@@ -24,6 +25,8 @@ EQUAL = (
 )
 """Captures compared beside the log-probability of every token."""
 ANCHORS, LENGTH = 8, 20
+ANSWER = 4
+"""New tokens of an answer to a yes/no question."""
 CONSTANT = {"blind", "noise"}
 """Pictures that all samples share."""
 
@@ -124,6 +127,29 @@ def pope_speedup(repeats: int, images: int) -> Measured:
     """Six questions a picture."""
     work = pope(images)
     return _speed("pope_speedup", "llava", work, work[:12], repeats, f"6 questions x {images} pictures")
+
+
+def answers_speedup(repeats: int, images: int) -> Measured:
+    """Hugging Face's own batched generation over ours, six questions a picture."""
+    vlm, prompter = model("llava")
+    generator = Generator(vlm, prompter, ANSWER)
+    asked = [
+        Question(t.example_id, t.image_key, t.image, t.question, t.image_key) for t in pope(images)
+    ]  # fmt: skip
+    plain = [replace(question, image_key="") for question in asked[:12]]
+
+    def ours() -> None:
+        for start in range(0, len(asked), 12):
+            generator.run(asked[start : start + 12])
+
+    def own() -> None:
+        vlm.decoder.set_attn_implementation("sdpa")
+        generator.run(plain)
+
+    detail = f"6 questions x {images} pictures, {ANSWER} new tokens, both 12 at once; transformers' generate ran 12"
+    return ratio(
+        "answers_speedup", own, ours, repeats=repeats, scale=len(asked) / 12, detail=detail, warm=False
+    )
 
 
 def tokens_over_unique(samples: int) -> Measured:

@@ -1,4 +1,8 @@
-"""Greedy generation, batched, with the ids kept: they are never made again from text."""
+"""Greedy generation, batched, with the ids kept: they are never made again from text.
+
+Questions about one picture share its computation where the family bears it (`decode`); others go through
+transformers' own generation.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from dataclasses import dataclass
 
 import torch
 
-from probekit.families import PromptBatch, Prompter, TextDecoder, Vlm
+from probekit.families import EncodedPrompt, PromptBatch, Prompter, TextDecoder, Vlm
 from probekit.families.conversation import Asked, Shown, check_context, openers
+from probekit.forward.decode import decode, decodes_in_trees
 
 
 @dataclass(frozen=True)
@@ -20,12 +25,15 @@ class Question:
         image_id: the picture's identity, by which splits are made.
         image: opens the picture; several in the order of their places; or ``None``.
         question: the user's turn, or a conversation.
+        image_key: identity of what is shown; questions with equal keys share its computation. Empty: the
+            question stands alone.
     """
 
     example_id: str
     image_id: str
     image: Shown
     question: Asked
+    image_key: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class Generator:
         Raises:
             InputError: a prompt and the longest answer do not fit the model's context; the sample is named.
         """
+        if self._share(questions):
+            return self._shared(questions)
         images = [[image() for image in openers(q.image)] for q in questions]
         batch = self.prompter.encode([q.question for q in questions], images)
         check_context(
@@ -82,10 +92,29 @@ class Generator:
             repetition_penalty=1.0,
             pad_token_id=self.vlm.pad_token_id,
         )
+        return self._generations(batch.prompts, output[:, width:].tolist())
+
+    def _share(self, questions: Sequence[Question]) -> bool:
+        """Whether some questions are about one picture, and may share its computation."""
+        keys = [question.image_key for question in questions]
+        return all(keys) and len(set(keys)) < len(keys) and decodes_in_trees(self.vlm)
+
+    def _shared(self, questions: Sequence[Question]) -> tuple[Generation, ...]:
+        names, keys = [q.example_id for q in questions], [q.image_key for q in questions]
+        batch = self.prompter.encode_shared(
+            [q.question for q in questions], keys, [q.image for q in questions], share=True
+        )
+        room = [self.max_new_tokens] * len(questions)
+        check_context(self.vlm, names, [len(prompt) for prompt in batch.prompts], room)
+        found = decode(self.vlm, batch, names, keys, self._ends, self.max_new_tokens)
+        return self._generations(batch.prompts, found)
+
+    def _generations(
+        self, prompts: Sequence[EncodedPrompt], answers: Sequence[list[int]]
+    ) -> tuple[Generation, ...]:
         ends = self._ends
         results = []
-        for row, prompt in enumerate(batch.prompts):
-            ids = output[row, width:].tolist()
+        for prompt, ids in zip(prompts, answers, strict=True):
             stop = next((place for place, word in enumerate(ids) if word in ends), None)
             kept = tuple(ids if stop is None else ids[:stop])
             results.append(Generation(kept, self._decoder.decode(kept), len(prompt), stop is not None))

@@ -204,9 +204,9 @@ def _rows(vlm: Vlm, layout: Layout) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
     shape = layout.groups.shape
     ids, mask = torch.full(shape, vlm.pad_token_id), torch.zeros(shape, dtype=torch.long)
     types = _no_types(layout, shape)
-    for row, (prompt, forced) in enumerate(zip(layout.prompts, layout.forced, strict=True)):
+    for row, (prompt, continuation) in enumerate(zip(layout.prompts, layout.continuations, strict=True)):
         length = int(layout.lengths[row])
-        ids[row, :length] = torch.tensor(prompt.ids + forced.continuation)
+        ids[row, :length] = torch.tensor(prompt.ids + continuation)
         mask[row, :length] = 1
         for key, values in prompt.token_types.items():
             types[key][row, : len(prompt)] = torch.tensor(values)

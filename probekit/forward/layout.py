@@ -23,7 +23,7 @@ class Layout:
 
     Attributes:
         prompts: the encoded prompts, one a sequence.
-        forced: the texts, in the same order.
+        forced: the texts, in the same order; none when the prompts stand alone.
         window: the longest window any capture reads.
         own_rows: whether attention is read at tokens' own positions as well.
     """
@@ -36,9 +36,12 @@ class Layout:
     @cached_property
     def lengths(self) -> Int[np.ndarray, " batch"]:
         """m + T of each sequence."""
-        return np.array(
-            [len(p) + len(f.continuation) for p, f in zip(self.prompts, self.forced, strict=True)]
-        )
+        return np.array([len(p) + len(c) for p, c in zip(self.prompts, self.continuations, strict=True)])
+
+    @cached_property
+    def continuations(self) -> tuple[tuple[int, ...], ...]:
+        """Forced tokens behind each prompt."""
+        return tuple(f.continuation for f in self.forced) if self.forced else ((),) * len(self.prompts)
 
     @property
     def width(self) -> int:

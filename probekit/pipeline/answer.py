@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import ModelSpec
-from probekit.pipeline.describe import batches
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 
@@ -83,6 +82,22 @@ def answer_all(
     return out
 
 
+def by_picture(lines: Sequence[Json], size: int) -> Iterator[list[Json]]:
+    """Batches of about ``size`` lines in their order; neighbours about one picture stay together.
+
+    A batch ends when it is full and the next line is about another picture, or at twice the size.
+    """
+    batch: list[Json] = []
+    for line in lines:
+        full = len(batch) >= size and line["image"] != batch[-1]["image"]
+        if full or len(batch) >= 2 * size:
+            yield batch
+            batch = []
+        batch.append(line)
+    if batch:
+        yield batch
+
+
 def _ask(
     model: LateModel,
     left: Sequence[Json],
@@ -98,7 +113,7 @@ def _ask(
     vlm, prompter = model.get()
     generator = Generator(vlm, prompter, max_new_tokens)
     with progress("Answering", done + len(left), "questions", done) as advance:
-        for group in batches(left, batch):
+        for group in by_picture(left, batch):
             answers = generator.run(
                 [
                     Question(
@@ -106,6 +121,7 @@ def _ask(
                         line["image_id"],
                         partial(open_image, inside(root, line["image"]), sample=line["example_id"]),
                         line["prompt"],
+                        str(inside(root, line["image"])),
                     )
                     for line in group
                 ]

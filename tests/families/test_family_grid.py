@@ -20,6 +20,8 @@ from probekit.families.tiny import TINY, make
 from probekit.forward import rows as attention
 from probekit.forward.check import CONTRACTS, Bench
 from probekit.forward.check.run import run_contract
+from probekit.forward.decode import decodes_in_trees
+from probekit.forward.generate import Generator, Question
 from probekit.forward.trace import Tracer
 
 SKIPPED = {
@@ -226,3 +228,17 @@ def test_the_thumbnail_is_the_whole_picture(bench):
             pieces.append(flat[batch.prompts[0].grids[0].cells.reshape(-1)])
         similar = torch.nn.functional.cosine_similarity(pieces[0], pieces[1], dim=-1)
         assert similar.mean() > 0.9, family
+
+
+@pytest.mark.parametrize("family", [f for f in TINY if f not in SKIPPED["prefix sharing"]])
+def test_answers_over_one_picture_are_those_of_hugging_faces_own_generation(bench, family):
+    vlm, prompter = bench(family).vlm, bench(family).prompter
+    generator = Generator(vlm, prompter, 8)
+    text = bench(family).texts[1]
+    asked = [
+        Question(str(number), "one", text.image, question, "one")
+        for number, question in enumerate(("What is this?", "Is there a dog?", "What is it, if not that?"))
+    ]
+    assert decodes_in_trees(vlm)
+    found = generator.run(asked)
+    assert found == tuple(generator.run([replace(question, image_key="")])[0] for question in asked)

@@ -1,0 +1,170 @@
+"""Greedy answers to several questions about one picture, over one cache.
+
+The prompts form the same prefix tree as texts in a traced pass (`plan`): one row a picture, each token
+once. Decoding goes on in that row. Every step appends one token for each question, and a mask lets it see
+its own prompt and its own answer so far, so nothing is copied or padded for questions that share a
+picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from probekit.families import Vlm
+from probekit.families.prompting import SharedBatch
+from probekit.families.vision import check_counts, see
+from probekit.forward import rows as attention
+from probekit.forward.inputs import packed, sequence_positions
+from probekit.forward.layout import Layout
+from probekit.forward.plan import forest
+
+_STEERED = (
+    "bad_words_ids",
+    "begin_suppress_tokens",
+    "exponential_decay_length_penalty",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "guidance_scale",
+    "min_length",
+    "min_new_tokens",
+    "no_repeat_ngram_size",
+    "sequence_bias",
+    "stop_strings",
+    "suppress_tokens",
+)
+"""Settings of a checkpoint that steer even greedy decoding."""
+
+
+def decodes_in_trees(vlm: Vlm) -> bool:
+    """Whether answers may be decoded here: prefixes may be shared, and nothing steers the decoding."""
+    settings = vlm.model.generation_config
+    return vlm.shares_prefixes and not any(getattr(settings, name, None) for name in _STEERED)
+
+
+@torch.no_grad()
+def decode(
+    vlm: Vlm,
+    batch: SharedBatch,
+    samples: Sequence[str],
+    keys: Sequence[str],
+    ends: frozenset[int],
+    max_new_tokens: int,
+) -> list[list[int]]:
+    """Greedy answers, one list of token ids a prompt, the end token included where one came.
+
+    Args:
+        batch: prompts over a few pictures.
+        samples: what each prompt is called.
+        keys: identity of each prompt's picture.
+        ends: tokens that end an answer.
+
+    Raises:
+        FamilyError: a prompt holds another number of image tokens than its picture has; the sample is named.
+    """
+    attention.register()
+    vlm.decoder.set_attn_implementation(attention.KERNEL)
+    layout = Layout(batch.prompts, (), 1)
+    tokens = dict(zip(batch.picture, (p.image_tokens for p in batch.prompts), strict=True))
+    vision = see(vlm, batch.vision, batch.pictures, [tokens[number] for number in range(batch.pictures)])
+    if vision.counts is not None:
+        counts = [vision.counts[number] for number in batch.picture]
+        check_counts(samples, [p.image_tokens for p in batch.prompts], counts)
+    groups = [layout.groups[row, : len(prompt)] for row, prompt in enumerate(batch.prompts)]
+    trees = forest([np.array(prompt.ids) for prompt in batch.prompts], groups, keys)
+    positions = sequence_positions(vlm, layout, vision, batch.picture)
+    pictures = [batch.picture[tree.members[0]] for tree in trees]
+    call = packed(vlm, layout, trees, positions, vision, pictures)
+    last = layout.prompt_lengths - 1
+    numbers = np.arange(len(batch.prompts))
+    row, slot = call.placement.row, call.placement.slot[numbers, last]
+    column = np.zeros_like(row)
+    for tree in trees:
+        column[list(tree.members)] = np.arange(len(tree.members))
+
+    answers = _Answers(vlm, call.placement.slot, row, column, positions[..., numbers, last])
+    wanted = np.unique(slot)
+    words = answers.start(call.arguments, torch.from_numpy(wanted), np.searchsorted(wanted, slot))
+    found: list[list[int]] = [[] for _ in numbers]
+    open_ = set(numbers.tolist())
+    while True:
+        for number in sorted(open_):
+            found[number].append(words[number])
+            if words[number] in ends or len(found[number]) == max_new_tokens:
+                open_.discard(number)
+        if not open_:
+            return found
+        words = answers.step(words)
+
+
+class _Answers:
+    """The rows of a batch while they are decoded.
+
+    Args:
+        paths: key index of every position of every prompt, padding negative.
+        row: row of each prompt.
+        column: place of each prompt among those of its row.
+        positions: of each prompt's last token, ``(..., prompt)``.
+    """
+
+    def __init__(
+        self,
+        vlm: Vlm,
+        paths: np.ndarray,
+        row: np.ndarray,
+        column: np.ndarray,
+        positions: Tensor,
+    ) -> None:
+        from transformers import DynamicCache
+
+        self.vlm, self.cache = vlm, DynamicCache()
+        self._paths = paths
+        self._row, self._column = torch.from_numpy(row), torch.from_numpy(column)
+        self._positions = positions
+        self._shape = (int(row.max()) + 1, int(column.max()) + 1)
+        self._steps = 0
+        self._sees: Tensor | None = None
+
+    def start(self, arguments: Mapping[str, Any], keep: Tensor, at: np.ndarray) -> list[int]:
+        """Run the prompts; the first word of every answer.
+
+        Args:
+            keep: key indices whose logits are made.
+            at: place of each prompt's last token among them.
+        """
+        output = self.vlm.model(
+            **arguments, cache=self.cache, use_cache=True, logits_to_keep=keep.to(self.vlm.device)
+        )
+        width = int(arguments["input_ids"].shape[1])
+        sees = torch.zeros(*self._shape, width, dtype=torch.bool)
+        for path, row, column in zip(self._paths, self._row, self._column, strict=True):
+            sees[row, column, torch.from_numpy(path[path >= 0])] = True
+        self._sees = sees
+        best = output.logits.argmax(-1)[self._row, torch.from_numpy(at)]
+        return [int(word) for word in best.cpu()]
+
+    def step(self, words: Sequence[int]) -> list[int]:
+        """Append a word to every answer; the next word of each. Answers that have ended go along unread."""
+        if self._sees is None:
+            raise RuntimeError("the prompts have not been run")
+        self._steps += 1
+        own = torch.eye(self._shape[1], dtype=torch.bool).expand(self._shape[0], -1, -1)
+        self._sees = torch.cat([self._sees, own], -1)
+        ids = torch.full(self._shape, self.vlm.pad_token_id)
+        ids[self._row, self._column] = torch.tensor(words)
+        places = torch.zeros(*self._positions.shape[:-1], *self._shape, dtype=torch.long)
+        places[..., self._row, self._column] = self._positions.cpu() + self._steps
+        device = self.vlm.device
+        output = self.vlm.model(
+            input_ids=ids.to(device),
+            attention_mask=self._sees[:, None].to(device),
+            position_ids=places.to(device),
+            cache=self.cache,
+            use_cache=True,
+        )
+        best = output.logits.argmax(-1)[self._row, self._column]
+        return [int(word) for word in best.cpu()]
