@@ -146,7 +146,7 @@ def answers_speedup(repeats: int, images: int) -> Measured:
         vlm.decoder.set_attn_implementation("sdpa")
         generator.run(plain)
 
-    detail = f"6 questions x {images} pictures, {ANSWER} new tokens, both 12 at once; transformers' generate ran 12"
+    detail = f"6 questions x {images} pictures, {ANSWER} new tokens, both 12 at once; generate ran 12"
     return ratio(
         "answers_speedup", own, ours, repeats=repeats, scale=len(asked) / 12, detail=detail, warm=False
     )
