@@ -55,20 +55,28 @@ class Vision:
             alike = len({len(feature) for feature in chosen}) == 1
             chosen = torch.stack(chosen) if alike else torch.cat(chosen)[None]
         outputs.pooler_output = chosen
+        if getattr(outputs, "deepstack_features", None) is not None:
+            # a level of the tower's states that a decoder layer adds, one tensor a picture
+            outputs.deepstack_features = [
+                tuple(level[part] for part in self._pieces(pictures)) for level in outputs.deepstack_features
+            ]
         return self.positions(pictures) | {"mm_encoder_outputs": {"image": outputs}}
 
     def positions(self, pictures: Sequence[int]) -> dict[str, Tensor]:
         """Inputs with one entry a picture, such as grids, repeated for these pictures."""
         if self.features is None:
             return {key: value for key, value in self.inputs.items() if not key.startswith("pixel_values")}
-        starts = [sum(self.parts[:number]) for number in range(len(self.parts))]
-        chosen = [starts[number] + part for number in pictures for part in range(self.parts[number])]
-        index = torch.tensor(chosen, dtype=torch.long)
+        index = torch.tensor(self._pieces(pictures), dtype=torch.long)
         return {
             key: value[index.to(value.device)]
             for key, value in self.inputs.items()
             if not key.startswith("pixel") and len(value) == sum(self.parts)
         }
+
+    def _pieces(self, pictures: Sequence[int]) -> list[int]:
+        """Numbers of the processor's pictures that these are made of."""
+        starts = [sum(self.parts[:number]) for number in range(len(self.parts))]
+        return [starts[number] + part for number in pictures for part in range(self.parts[number])]
 
 
 NO_VISION = Vision({}, None, None)

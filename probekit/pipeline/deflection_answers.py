@@ -204,6 +204,7 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
             prompt.sample.sample_id,
             prompt.shown,
             prompt.posed.example.messages,
+            prompt.image_key,
         )
         for prompt in group
     ]

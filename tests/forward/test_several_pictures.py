@@ -46,6 +46,7 @@ def user(*parts):
 
 
 THREE = (user(None, "Evidence 1 is this picture:", None, "Evidence 2: a text.", None, "What is it?"),)
+WORDS = (user(None, "Evidence 1 is this picture:", None, "Another text.", None, "Where is it?"),)
 TURNS = (
     user(None, "Is there a dog?"),
     Message("assistant", (Text("Yes."),)),
@@ -116,14 +117,16 @@ def check(vlm, text, seeds, traced, rows):
 
 @pytest.mark.parametrize("sharing", [None, False])
 def test_captures_of_several_pictures_equal_hugging_faces_forward(vlm, sharing):
-    """Three, two in two turns, one: in one batch, two continuations over the first."""
+    """Three, two in two turns, one: in one batch, two continuations over the first, and the first pictures
+    among other words, which are a tree of their own."""
     texts = [
         forced("three", THREE, (0, 1, 2)),
         forced("other", THREE, (0, 1, 2), length=5),
         forced("turns", TURNS, (3, 1)),
         forced("one", ONE, (2,)),
+        forced("words", WORDS, (0, 1, 2)),
     ]
-    shown = [(0, 1, 2), (0, 1, 2), (3, 1), (2,)]
+    shown = [(0, 1, 2), (0, 1, 2), (3, 1), (2,), (0, 1, 2)]
     tracer = Tracer(vlm, Prompter(vlm), CAPTURES, sharing=sharing)
     traced = tracer.run(texts)
     start = 0
@@ -164,14 +167,28 @@ def test_prompts_are_those_of_the_processor(vlm):
             assert AFTER in kinds[kinds.index(IMAGE) : len(kinds) - kinds[::-1].index(IMAGE)]
 
 
-def test_answers_equal_hugging_faces_own_generation(vlm):
+@pytest.mark.parametrize("share", [False, True])
+def test_answers_equal_hugging_faces_own_generation(vlm, share):
+    """Alone, and where questions about the same pictures in the same order are decoded over one cache."""
+    other = (user(None, "Evidence 1 is this picture:", None, "Another text.", None, "Where is it?"),)
+    asked = [
+        ("three", THREE, (0, 1, 2)),
+        ("one", ONE, (2,)),
+        ("turns", TURNS, (3, 1)),
+        ("other", other, (0, 1, 2)),
+    ]
     questions = [
-        Question("three", "x", tuple(lambda s=s: pixels(s) for s in (0, 1, 2)), THREE),
-        Question("one", "x", lambda: pixels(2), ONE),
-        Question("turns", "x", tuple(lambda s=s: pixels(s) for s in (3, 1)), TURNS),
+        Question(
+            name,
+            "x",
+            tuple(lambda s=s: pixels(s) for s in seeds),
+            messages,
+            "+".join(map(str, seeds)) * share,
+        )
+        for name, messages, seeds in asked
     ]
     answers = Generator(vlm, Prompter(vlm), 6).run(questions)
-    for answer, messages, seeds in zip(answers, (THREE, ONE, TURNS), ((0, 1, 2), (2,), (3, 1)), strict=True):
+    for answer, (_, messages, seeds) in zip(answers, asked, strict=True):
         inputs = hugging_face(vlm, messages, seeds)
         with torch.no_grad():
             out = vlm.model.generate(**inputs, max_new_tokens=6, do_sample=False)
