@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -44,10 +46,11 @@ def read_json(path: Path) -> Any:
     """Read one JSON document.
 
     Raises:
-        InputError: the file is missing or is not JSON, with the line of the fault.
+        InputError: the file is missing or is not JSON, with the line of the fault; or a key comes twice in
+            one object.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return _parsed(path.read_text(encoding="utf-8-sig"), str(path))
     except FileNotFoundError:
         raise InputError("no such file", where=str(path)) from None
     except IsADirectoryError:
@@ -61,12 +64,12 @@ def read_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[tuple[int, 
     """Yield ``(line number from 1, object)`` for each non-empty line.
 
     Raises:
-        InputError: the file is missing, a line is not a JSON object, or a required key is absent;
-            the message names file and line.
+        InputError: the file is missing, a line is not a JSON object, a required key is absent or one comes
+            twice, or a text holds half a character; the message names file and line.
     """
     needed = tuple(required)
     try:
-        handle = path.open(encoding="utf-8")
+        handle = path.open(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError("no such file", where=str(path)) from None
     except IsADirectoryError:
@@ -78,7 +81,7 @@ def read_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[tuple[int, 
                     continue
                 where = f"{path}, line {number}"
                 try:
-                    value = json.loads(line)
+                    value = _parsed(line, where)
                 except (json.JSONDecodeError, RecursionError) as error:
                     raise InputError(
                         f"not JSON: {error}", where=where, hint="Each line must be one JSON object."
@@ -168,6 +171,48 @@ def inside(root: Path, relative: str, *, where: str | None = None) -> Path:
             hint="Paths in data files are relative to their folder and stay inside it.",
         )
     return candidate
+
+
+def distinct(out: Path, *inputs: Path | None) -> None:
+    """Refuse to write a result over what it is made from.
+
+    Raises:
+        InputError: ``out`` is one of the inputs, links included.
+    """
+    for path in inputs:
+        if path is not None and out.resolve() == path.resolve():
+            raise InputError(
+                "the result would overwrite its input", where=str(out), hint="Give another --out."
+            )
+
+
+def _parsed(text: str, where: str) -> Any:
+    """JSON whose objects hold each key once and whose texts can be written again.
+
+    A key given twice would silently lose one of its values; an escaped half of a character (a lone
+    surrogate) could be read and never be written.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> Json:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            raise InputError(f"the key {twice!r} comes twice in one object", where=where)
+        return found
+
+    value = json.loads(text, object_pairs_hook=once)
+    if _HALF.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise InputError(
+                f"{half} is half of a character", where=where, hint="The file was cut or badly converted."
+            ) from None
+    return value
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _without_nan(value: Any) -> Any:

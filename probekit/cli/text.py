@@ -38,10 +38,13 @@ def mentions(
     """Find every object word of captions: caption id, start, end, surface, category."""
     from dataclasses import asdict
 
-    from probekit.files import Json, write_jsonl
+    from probekit.files import Json, distinct, write_jsonl
     from probekit.mentions import Vocabulary, other_senses
     from probekit.mentions.captions import caption_rows, read_captions
 
+    distinct(out, captions, dropped)
+    if dropped is not None:
+        distinct(dropped, captions)
     words = Vocabulary.of(vocabulary)
     trimmed = _Trimmed(read_captions(captions), wanted=complete_sentences)
     rows: list[Json] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import ModelSpec
+from probekit.pipeline.describe import readable
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 
@@ -114,17 +115,28 @@ def _ask(
     generator = Generator(vlm, prompter, max_new_tokens)
     with progress("Answering", done + len(left), "questions", done) as advance:
         for group in by_picture(left, batch):
-            answers = generator.run(
+            group, shown, unreadable = readable(
+                group,
                 [
-                    Question(
-                        line["example_id"],
-                        line["image_id"],
-                        partial(open_image, inside(root, line["image"]), sample=line["example_id"]),
-                        line["prompt"],
-                        str(inside(root, line["image"])),
-                    )
+                    partial(open_image, inside(root, line["image"]), sample=line["example_id"])
                     for line in group
-                ]
+                ],
+            )
+            answers = (
+                generator.run(
+                    [
+                        Question(
+                            line["example_id"],
+                            line["image_id"],
+                            image,
+                            line["prompt"],
+                            str(inside(root, line["image"])),
+                        )
+                        for line, image in zip(group, shown, strict=True)
+                    ]
+                )
+                if group
+                else ()
             )
             lines.append(
                 {
@@ -136,4 +148,6 @@ def _ask(
                 }
                 for line, found in zip(group, answers, strict=True)
             )
+            if unreadable is not None:
+                raise unreadable
             advance(len(group))

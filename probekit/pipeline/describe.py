@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from PIL import Image
 
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, read_json, read_jsonl, write_json
@@ -16,6 +18,8 @@ from probekit.progress import progress
 
 if TYPE_CHECKING:
     from probekit.families import Vlm
+
+T = TypeVar("T")
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 
@@ -51,6 +55,31 @@ def pictures(folder: Path, limit: int | None = None) -> tuple[Picture, ...]:
             )
         seen[file.stem] = file
     return tuple(Picture(stem, path) for stem, path in islice(seen.items(), limit))
+
+
+def readable(
+    items: Sequence[T], openers: Sequence[Callable[[], Image.Image]]
+) -> tuple[list[T], list[Callable[[], Image.Image]], InputError | None]:
+    """Items whose pictures open, each with its opened picture, and what was wrong with the first other.
+
+    Raise what is given back only when the sound ones have been seen to: one bad picture must not cost the
+    others their answers.
+    """
+    sound: list[T] = []
+    shown: list[Callable[[], Image.Image]] = []
+    first: InputError | None = None
+    for item, opener in zip(items, openers, strict=True):
+        try:
+            shown.append(partial(_same, opener()))
+        except InputError as error:
+            first = first or error
+            continue
+        sound.append(item)
+    return sound, shown, first
+
+
+def _same(image: Image.Image) -> Image.Image:
+    return image
 
 
 def load_model(spec: ModelSpec) -> Vlm:
@@ -121,11 +150,14 @@ def _answer(job: GenerateJob, left: Sequence[Picture], out: JsonlAppender, heade
     )
     with progress("Describing pictures", done + len(left), "pictures", done) as advance:
         for batch in batches(left, job.batch):
+            batch, shown, unreadable = readable(
+                batch, [partial(open_image, p.path, sample=p.image_id) for p in batch]
+            )
             questions = [
-                Question(p.image_id, p.image_id, partial(open_image, p.path, sample=p.image_id), job.question)
-                for p in batch
+                Question(p.image_id, p.image_id, image, job.question)
+                for p, image in zip(batch, shown, strict=True)
             ]
-            answers = generator.run(questions)
+            answers = generator.run(questions) if questions else ()
             out.append(
                 {
                     "example_id": picture.image_id,
@@ -139,6 +171,8 @@ def _answer(job: GenerateJob, left: Sequence[Picture], out: JsonlAppender, heade
                 }
                 for picture, answer in zip(batch, answers, strict=True)
             )
+            if unreadable is not None:
+                raise unreadable
             advance(len(batch))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probekit.errors import InputError
-from probekit.files import Json, read_jsonl
+from probekit.files import Json, distinct, read_jsonl
 from probekit.labels import LabelSet, RowLabel, Usage
 from probekit.mentions import Vocabulary
 from probekit.mentions.references import References, presence
@@ -27,14 +27,18 @@ def label(
             Lines with ``example_id``, ``index`` and ``usage``.
 
     Raises:
-        InputError: the file of labels lacks a row, or the references cannot be read.
+        InputError: the file of labels lacks a row, a row does not fit its text, or the references cannot
+            be read.
     """
+    distinct(out, generations, rows, references, Path(usage))
     texts = read_generations(generations)
     known: References = presence(references, vocabulary)
     judge = _judge(usage)
     labels = []
-    for _, row in read_jsonl(rows):
-        said, trigger = judge(row, str(texts[str(row["example_id"])]["text"]))
+    for number, row in read_jsonl(rows):
+        text = str(texts[str(row["example_id"])]["text"])
+        _fits(row, text, f"{rows}, line {number}")
+        said, trigger = judge(row, text)
         key = RowKey(str(row["example_id"]), row["index"])
         present = known.present(row["image_id"], str(row["category"]))
         source = usage if usage in ("rules", "grammar") else f"file:{Path(usage).name}"
@@ -42,6 +46,17 @@ def label(
     found = LabelSet.of(labels)
     found.save(out)
     return found
+
+
+def _fits(row: Json, text: str, where: str) -> None:
+    """Refuse a row whose span holds another word than the row says."""
+    held = text[row["start"] : row["end"]]
+    if "surface" in row and row["surface"] != held:
+        raise InputError(
+            f"the row says {row['surface']!r}, its span holds {held!r}",
+            where=where,
+            hint="Rows and texts do not belong together; find the mentions again.",
+        )
 
 
 def _judge(usage: str) -> UsageOf:
@@ -62,6 +77,7 @@ def _judge(usage: str) -> UsageOf:
 
 def _from_file(path: Path) -> UsageOf:
     given: dict[RowKey, tuple[Usage, str]] = {}
+    surfaces: dict[RowKey, str] = {}
     for number, line in read_jsonl(path, ("example_id", "index", "usage")):
         if line["usage"] not in tuple(Usage):
             raise InputError(
@@ -70,6 +86,9 @@ def _from_file(path: Path) -> UsageOf:
                 hint=f"Known: {', '.join(Usage)}.",
             )
         key = RowKey(str(line["example_id"]), line["index"])
+        if key in given:
+            raise InputError(f"row {key} is labelled twice", where=f"{path}, line {number}")
+        surfaces[key] = str(line.get("surface", ""))
         given[key] = Usage(line["usage"]), str(line.get("trigger", ""))
 
     def look_up(row: Json, text: str) -> tuple[Usage, str]:
@@ -79,6 +98,12 @@ def _from_file(path: Path) -> UsageOf:
                 f"no usage for row {key}",
                 where=str(path),
                 hint="Label the run's rows.jsonl with `probekit label`, then give its output.",
+            )
+        if surfaces[key] and surfaces[key] != str(row.get("surface", surfaces[key])):
+            raise InputError(
+                f"row {key} is {row['surface']!r}, its label was given to {surfaces[key]!r}",
+                where=str(path),
+                hint="The labels are those of other rows.",
             )
         return given[key]
 

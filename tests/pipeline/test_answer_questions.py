@@ -12,7 +12,7 @@ from probekit.errors import InputError
 from probekit.files import read_jsonl, write_jsonl
 from probekit.jobs import ModelSpec, make
 from probekit.organism import path as organism_path
-from probekit.pipeline.answer import answer, read_questions
+from probekit.pipeline.answer import answer, by_picture, read_questions
 
 WEIGHTS = organism_path()
 
@@ -79,3 +79,24 @@ def test_doubled_and_missing_questions(tmp_path: Path) -> None:
     (tmp_path / "e.jsonl").write_text("")
     with pytest.raises(InputError, match="no questions"):
         read_questions(tmp_path / "e.jsonl")
+
+
+def test_one_bad_picture_does_not_cost_its_neighbours_their_answers(folder: Path) -> None:
+    whole = ask(folder, "whole.jsonl").read_text().splitlines()
+    picture = folder / "set" / json.loads(whole[0])["image"]
+    sound = picture.read_bytes()
+    picture.write_bytes(sound[: len(sound) // 2])
+    try:
+        with pytest.raises(InputError, match=json.loads(whole[0])["example_id"]):
+            ask(folder, "bad.jsonl")
+        assert (folder / "bad.jsonl").read_text().splitlines() == whole[5:]
+    finally:
+        picture.write_bytes(sound)
+    assert sorted(ask(folder, "bad.jsonl").read_text().splitlines()) == sorted(whole)
+
+
+def test_neighbours_about_one_picture_share_a_batch() -> None:
+    lines = [{"image": image} for image in "aaabbbbbbbc"]
+    cut = [[line["image"] for line in batch] for batch in by_picture(lines, 3)]
+    assert cut == [list("aaa"), list("bbbbbb"), list("bc")]
+    assert list(by_picture([], 3)) == []
