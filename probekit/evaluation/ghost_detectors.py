@@ -19,7 +19,7 @@ from probekit.detectors import DETECTORS, VARIANTS, Detector
 from probekit.detectors.heads import FittedHead
 from probekit.errors import InputError
 from probekit.evaluation.budgets import MIXES
-from probekit.evaluation.ghost_evidence import GhostRows
+from probekit.evaluation.ghost_evidence import FEWEST, GhostRows
 from probekit.evaluation.ghost_store import STORE, GhostTrace
 from probekit.evaluation.measures import Resamples, auroc, interval
 from probekit.metrics.estimates import DRAWS, Estimate
@@ -183,16 +183,15 @@ def judge_detector(
     for level in answers.tones:
         here = tone == level
         value, replicates, weight = _auroc(drawn, images, scores, answers.verdict, here & known)
-        by_tone[level] = _estimate(value, replicates, here & known, here, draws)
+        by_tone[level] = _estimate(answers, here & known, value, replicates[:draws], int(here.sum()))
         wins.append(np.where(weight > 0, np.nan_to_num(np.array([value, *replicates])) * weight, 0.0))
         pairs.append(weight)
     value, replicates, _ = _auroc(drawn, images, scores, answers.verdict, known)
     with np.errstate(invalid="ignore", divide="ignore"):
         within = np.sum(wins, axis=0) / np.sum(pairs, axis=0)
-    every = np.ones(len(answers), dtype=bool)
     return DetectorResult(
-        _estimate(value, replicates, known, every, draws),
-        _estimate(float(within[0]), within[1:], known, every, draws),
+        _estimate(answers, known, value, replicates[:draws], len(answers)),
+        _estimate(answers, known, float(within[0]), within[1:][:draws], len(answers)),
         by_tone,
         tone_curve(scores, answers.tone, answers.image, draws=draws, seed=seed),
         float(np.nanstd(scores)),
@@ -218,14 +217,14 @@ def _auroc(
 
 
 def _estimate(
-    value: float,
-    replicates: np.ndarray,
-    kept: Bool[np.ndarray, " answer"],
-    of: Bool[np.ndarray, " answer"],
-    draws: int,
+    answers: GhostRows, kept: Bool[np.ndarray, " answer"], value: float, replicates: np.ndarray, total: int
 ) -> Estimate:
-    ends = interval(replicates) if draws > 0 and not math.isnan(value) else (math.nan, math.nan)
-    return Estimate(value, *ends, int(kept.sum()), int(of.sum() - kept.sum()))
+    """An AUROC over the answers kept; without an interval below `FEWEST` images of a class."""
+    images = np.array(answers.image, dtype=object)
+    fewest = min(len(set(images[kept & (answers.verdict == side)])) for side in (0, 1))
+    sure = len(replicates) > 0 and not math.isnan(value) and fewest >= FEWEST
+    ends = interval(replicates) if sure else (math.nan, math.nan)
+    return Estimate(value, *ends, int(kept.sum()), total - int(kept.sum()))
 
 
 def _scores(

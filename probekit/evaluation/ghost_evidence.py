@@ -29,6 +29,8 @@ from probekit.metrics.rates_trend import Trend, page_trend
 
 ALL = "all"
 """Name of the group of all answers."""
+FEWEST = 5
+"""Pictures of each kind below which two kinds are not compared: resampling one picture looks certain."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class FlipContrast:
         flipped: mean change of the quantity from the first tone to the mean of all later ones, images
             that flip.
         held: the same, images that do not.
-        difference: the first minus the second.
+        difference: the first minus the second; like the next two NaN below `FEWEST` images of a kind.
         start: quantity at the first tone, flipped minus held.
         auroc: probability that the change of an image that flips is above that of one that does not.
         n: images of each kind.
@@ -288,6 +290,8 @@ def _flip(
         return mean(column[at], [images[n] for n in at], draws=draws, seed=seed)
 
     def across(compute: Callable[[Float[np.ndarray, "draw image"]], np.ndarray]) -> Estimate:
+        if min(is_flipped.sum(), (~is_flipped).sum()) < FEWEST:
+            return Estimate(math.nan, math.nan, math.nan, len(kept))
         value = float(compute(np.ones((1, len(kept))))[0])
         drawn: list[float] = []
         if len(kept) > 1 and draws > 0 and not math.isnan(value):

@@ -175,7 +175,9 @@ def _detectors(found: GhostSummary) -> Html:
                  "answer is one word, a detector that reads the word itself can name the verdict without "
                  "knowing anything about truth: the verdict is the word. Detectors that read before the "
                  "word is chosen (halp, nll and entropy of the next token, attention of the last prompt "
-                 "token) do not have that way out."),
+                 "token) do not have that way out. An AUROC near 0 tells the two apart as well as one near "
+                 "1, with the sign turned round: where answers are one word, that is how reading the word "
+                 "looks."),
     ]  # fmt: skip
     if found.trained:
         parts.append(tag("p", "Heads were fitted on mentions in captions and are carried over as they are; P "

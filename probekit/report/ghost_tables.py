@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from probekit.benchmarks.ghost_prompts import Prompts
-from probekit.evaluation.ghost_evidence import ALL
+from probekit.evaluation.ghost_evidence import ALL, FEWEST
 from probekit.evaluation.ghost_store import QUANTITIES
 from probekit.evaluation.ghost_summary import GhostSummary
 from probekit.metrics.estimates import Estimate as Measured
@@ -171,11 +172,14 @@ def association_table(found: GhostSummary, group: str = ALL) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, q in found.quantities[group].items():
         a, f = q.association, q.association.flip
-        shown = (a.flagged, a.cleared, a.concordance, a.adjusted, f.flipped, f.held, f.difference, f.auroc)
-        rows.append((QUANTITIES[name], *map(estimate, shown), f"{f.n[0]} - {f.n[1]}"))
+        shown = (a.flagged, a.cleared, a.concordance, a.adjusted, f.flipped, f.held)
+        few = f"fewer than {FEWEST} pictures of a kind"
+        apart = (replace(estimate(e), reason=few) for e in (f.difference, f.auroc))
+        rows.append((QUANTITIES[name], *map(estimate, shown), *apart, f"{f.n[0]} - {f.n[1]}"))
     caption = (
         "A picture flips when its answer is not hallucinated at the first tone and is at a later one; it "
-        "holds when it is at none. The change runs from the first tone to the mean of the later ones. r is "
+        "holds when it is at none. The change runs from the first tone to the mean of the later ones; with "
+        f"fewer than {FEWEST} pictures of a kind the two are not compared. r is "
         "the correlation left when the mean of each picture and of each tone is taken from quantity and "
         f"verdict. {INTERVALS}"
     )

@@ -130,6 +130,19 @@ def test_pictures_that_flip_against_those_that_hold() -> None:
     assert found.difference.high - found.difference.low == pytest.approx(2 * 1.96 * se, rel=0.25)
 
 
+def test_a_handful_of_pictures_is_not_compared() -> None:
+    """With one picture that flips, resampling would give a narrow interval far from nothing."""
+    verdict = np.zeros((50, TONES))
+    verdict[:4, 2] = 1
+    values = np.random.default_rng(1).normal(size=(50, TONES)) + verdict
+    found = association(rows(verdict), values.reshape(-1), draws=50).flip
+    assert found.n == (4, 46)
+    assert found.flipped.value == pytest.approx((values[:4, 1:].mean(axis=1) - values[:4, 0]).mean())
+    assert all(math.isnan(e.value) and math.isnan(e.low) for e in (found.difference, found.auroc))
+    verdict[4, 2] = 1
+    assert not math.isnan(association(rows(verdict), values.reshape(-1), draws=50).flip.auroc.low)
+
+
 def test_missing_values_are_left_out_and_counted() -> None:
     verdict, noise = made(12)
     values = noise.copy()
@@ -194,6 +207,15 @@ def test_answers_to_one_picture_are_no_independent_evidence() -> None:
     for name in ("value", "low", "high"):
         assert getattr(copied.overall, name) == pytest.approx(getattr(single.overall, name))
         assert getattr(copied.within_tone, name) == pytest.approx(getattr(single.overall, name))
+
+
+def test_few_hallucinated_pictures_give_a_value_without_an_interval() -> None:
+    verdict = np.zeros((40, TONES))
+    verdict[:3] = 1
+    found = judge_detector(rows(verdict), np.random.default_rng(0).normal(size=200), draws=50)
+    assert not math.isnan(found.overall.value)
+    assert math.isnan(found.overall.low)
+    assert math.isnan(found.within_tone.low)
 
 
 def test_detectors_are_judged_by_family_and_not_by_category() -> None:
