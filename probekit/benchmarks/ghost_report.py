@@ -68,7 +68,12 @@ class Validation:
             found += [f"stage 2: {key}: {reason}" for key, reason in self.rejected.items()]
         if self.separability is not None:
             s = self.separability
-            found.append(f"stage 3: recall {s.overall:.1%} over all {s.n}, {s.macro:.1%} over categories")
+            recall = (
+                f"recall {s.overall:.1%} over all {s.n}, {s.macro:.1%} over categories"
+                if s.n
+                else "no picture has a cluster"
+            )
+            found.append(f"stage 3: {recall}")
             found += [f"stage 3: {k}: {v:.1%}" for k, v in s.recall.items() if v == v]
         found += [f"stage {k}: {n} answers could not be read" for k, n in self.unread.items() if n]
         return found
@@ -89,11 +94,14 @@ def validate(
     compliance: Path | None = None,
     assignments: Path | None = None,
     clusters: Path | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    least_sharpness: float | None = None,
 ) -> Validation:
     """Run every check that the given records allow; images that open are measured for sharpness.
 
     Args:
         quality, compliance, assignments, clusters: see `probekit.benchmarks.ghost_records`.
+        thresholds, least_sharpness: of `stage1`.
     """
     faults = tuple(check_files(manifest, per_category))
     bad = {fault.image for fault in faults}
@@ -105,7 +113,12 @@ def validate(
     first = None
     if quality is not None:
         first = {
-            key: stage1(rounds, measured=measured.get(key, float("nan")))
+            key: stage1(
+                rounds,
+                thresholds=thresholds,
+                measured=measured.get(key, float("nan")),
+                least_sharpness=least_sharpness,
+            )
             for key, rounds in load_quality(quality, manifest).items()
         }
     verdicts = {} if compliance is None else load_compliance(compliance, manifest)

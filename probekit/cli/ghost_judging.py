@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +46,13 @@ def ghost_validate(
     scenarios: Annotated[
         Path | None, typer.Option(help="Your own scenarios and clusters, YAML, for the judge.")
     ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(help="Stage 1: least mean of a dimension, such as realism=2.5; 3 when not given."),
+    ] = None,
+    least_sharpness: Annotated[
+        float | None, typer.Option(help="Stage 1: least variance of the Laplacian; only reported by default.")
+    ] = None,
     grown: Annotated[
         Path | None, typer.Option(help="Write the manifest with stage 2's words, beside the manifest.")
     ] = None,
@@ -83,6 +91,7 @@ def ghost_validate(
         raise InputError(
             "--grown must stand beside the manifest", where=str(grown), hint="Its paths start from there."
         )
+    limits = dict(_threshold(text) for text in threshold or ())
     held = load_manifest(manifest)
     given = Records(quality, compliance, assignments, clusters)
     if judge is not None and not check_files(held, per_category):
@@ -118,6 +127,8 @@ def ghost_validate(
         compliance=given.compliance,
         assignments=given.assignments,
         clusters=given.clusters,
+        thresholds=limits,
+        least_sharpness=least_sharpness,
     )
     for line in result.lines():
         typer.echo(line)
@@ -168,3 +179,16 @@ def ghost_judge(
     choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
     agreed = consent(yes, input_price, output_price)
     typer.echo(judge_file(choice, Column.SEVERITY, responses, items, "score", out, agreed))
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    from probekit.benchmarks.ghost_validate import DIMENSIONS
+
+    name, _, value = text.partition("=")
+    try:
+        limit = float(value)
+    except ValueError:
+        limit = math.nan
+    if name not in DIMENSIONS or not 1 <= limit <= 5:
+        raise InputError(f"--threshold {text}", hint=f"Give NAME=VALUE, 1 to 5, of {', '.join(DIMENSIONS)}.")
+    return name, limit

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -300,27 +301,22 @@ def test_recorded_stages_are_not_asked_again(world: World, stub: Any, tmp_path: 
 
 
 def test_a_local_model_is_shown_the_pictures_and_what_it_babbles_is_unread(
-    world: World, tmp_path: Path
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from probekit.families.tiny import make
+    from probekit.judges import choose
+    from probekit.judges.hf import HuggingFaceJudge
 
+    # A random model never ends its answer.
+    monkeypatch.setattr(choose, "HuggingFaceJudge", partial(HuggingFaceJudge, max_new_tokens=8))
+    small = Manifest(world.manifest.root, world.manifest.images[:2])
+    small.save(world.manifest.root / "manifest.jsonl")
     folder = make("llava", tmp_path / "llava")
-    local = (
-        "--judge",
-        "hf",
-        "--model",
-        folder,
-        "--device",
-        "cpu",
-        "--verdicts",
-        tmp_path / "v",
-        "--stage",
-        3,
-    )
-    output = run(command(world, *local))
-    assert f"To ask of {folder}: 16 requests with 16 pictures" in output
-    assert "stage 3: 16 answers could not be read" in output
-    assert "recall" in output
+    local = ["--judge", "hf", "--model", folder, "--device", "cpu", "--verdicts", tmp_path / "v", "--stage"]
+    output = run(command(world, *local, 3))
+    assert f"To ask of {folder}: 2 requests with 2 pictures" in output
+    assert "stage 3: 2 answers could not be read" in output
+    assert "stage 3: no picture has a cluster" in output
 
 
 @pytest.mark.parametrize(
@@ -347,3 +343,16 @@ def test_scenarios_of_ones_own_are_checked(tmp_path: Path, old: str, new: str, s
     assert caught.value.where == str(path)
     path.write_text(text.replace("probekit-1", "mine"), encoding="utf-8")
     assert load_scenarios(path).digest == load_scenarios().digest
+
+
+def test_thresholds_of_stage_1_can_be_set(world: World, tmp_path: Path) -> None:
+    ids = [image.image_id for image in world.manifest.images]
+    scores = tmp_path / "q.jsonl"
+    write_jsonl(scores, [{"image_id": ids[0], "rounds": [{**GOOD, "realism": 2}] * 5}])
+    assert "stage 1: 0 of 1 pass, 15 not judged" in run(command(world, "--quality", scores))
+    low = command(world, "--quality", scores, "--threshold", "realism=2")
+    assert "stage 1: 1 of 1 pass" in run(low)
+    assert "sharpness" in run([*low, "--least-sharpness", "1e9"])
+    for wrong in ("realism", "realism=9", "beauty=3"):
+        bad = command(world, "--quality", scores, "--threshold", wrong)
+        assert isinstance(CliRunner().invoke(app, bad).exception, InputError)
