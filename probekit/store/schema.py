@@ -114,11 +114,13 @@ def load_header(path: Path) -> tuple[Header, tuple[Capture, ...]]:
     file = path / HEADER_FILE
     if not file.is_file():
         raise InputError(
-            "there is no store here", where=str(path), hint="A store is a folder made by `probekit extract`."
+            "there is no store here",
+            where=str(path),
+            hint=_nearby(path) or "A store is a folder made by `probekit extract`.",
         )
     value = read_json(file)
     if not isinstance(value, dict) or not {"format", "header", "captures"} <= set(value):
-        raise InputError("not the header of a store", where=str(file))
+        raise InputError("not the header of a store", where=str(file), hint=_nearby(path) or None)
     if value["format"] != FORMAT:
         raise InputError(
             f"store format {value['format']}, this version reads {FORMAT}",
@@ -127,6 +129,13 @@ def load_header(path: Path) -> tuple[Header, tuple[Capture, ...]]:
         )
     captures = tuple(parse_capture(str(key)) for key in value["captures"])
     return Header.from_json(value["header"], where=str(file)), captures
+
+
+def _nearby(path: Path) -> str:
+    """Where a run keeps its stores, when ``path`` is a run; empty when nothing below looks like one."""
+    below = [*path.glob("store"), *path.glob("*/store")] if path.is_dir() else []
+    found = sorted(str(folder) for folder in below if (folder / HEADER_FILE).is_file())
+    return f"This run keeps its stores elsewhere: {', '.join(found)}." if found else ""
 
 
 def differences(

@@ -156,3 +156,18 @@ def test_a_row_twice_in_a_shard(tiny, write) -> None:
 def test_captures_of_two_passes(tiny, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="full, text_only"):
         StoreWriter.create(tmp_path, tiny.header, (*tiny.captures, *tiny.text_only))
+
+
+def test_a_run_given_for_its_store_is_told_where_the_store_is(store_path: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (run / "random").mkdir(parents=True)
+    (run / "job.json").write_text('{"model": "organism"}')
+    with pytest.raises(InputError) as caught:
+        Store.open(run)
+    assert not caught.value.hint
+    (run / "random" / "store").symlink_to(store_path)
+    with pytest.raises(InputError, match="random/store"):
+        Store.open(run)
+    (run / "job.json").unlink()
+    with pytest.raises(InputError, match="random/store"):
+        Store.open(run)
