@@ -43,8 +43,8 @@ _STRONG = re.compile(
 )
 """After these any word that cannot be anything else is a name."""
 _WEAK = re.compile(
-    rf"\b(?:it is|it's|this is|{_MODAL} be|(?:looks|reads|sounds) like|shows|displays|bears){_HEDGES} "
-    rf"(?={_WORD})",
+    rf"\b(?:it is|it's|this is|the name|{_MODAL} be|(?:looks|reads|sounds) like|shows|displays|bears)"
+    rf"{_HEDGES} (?={_WORD})",
     re.IGNORECASE,
 )
 """After these only a known given name is."""

@@ -234,3 +234,47 @@ def test_deflection_asks_for_consent_too(tmp_path: Path, stub: Any) -> None:
     assert isinstance(result.exception, InputError)
     assert stub.bodies == []
     assert "1 responses judged by endpoint:tiny" in run(*asked, "--yes")
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_at_a_terminal_the_user_is_asked(
+    answer: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import click
+    import typer
+
+    from probekit.cli import options
+    from probekit.judges.endpoint import EndpointJudge
+    from probekit.judges.hf import HuggingFaceJudge
+
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    put: list[str] = []
+
+    def confirm(text: str, abort: bool, err: bool) -> bool:
+        put.append(text)
+        if abort and not answer:
+            raise click.exceptions.Abort
+        return answer
+
+    monkeypatch.setattr(options.sys, "stdin", Terminal())
+    monkeypatch.setattr(typer, "confirm", confirm)
+    asked = [Question("severity", "x" * 400), Question("severity", "y" * 400)]
+    tell = options.consent(False, 1.0, 2.0)
+    tell(HuggingFaceJudge("local"), asked, 10)
+    assert put == [], "a local model costs no money"
+    tell(EndpointJudge("dear"), [], 10)
+    assert put == [], "nothing is left to be paid for"
+    if answer:
+        tell(EndpointJudge("dear"), asked, 10)
+    else:
+        with pytest.raises(click.exceptions.Abort):
+            tell(EndpointJudge("dear"), asked, 10)
+    assert len(put) == 1
+    said = capsys.readouterr().err.splitlines()
+    # 800 characters are 200 tokens.
+    assert "To ask of dear: 2 requests, about 200 tokens in and 20 out" in said[-1]
+    options.consent(True)(EndpointJudge("dear"), asked, 10)
+    assert len(put) == 1
