@@ -51,6 +51,7 @@ def register(app: typer.Typer) -> None:
     ghost.command("questions")(ghost_questions)
     ghost.command("run")(ghost_run)
     ghost.command("trace")(ghost_trace)
+    ghost.command("compare")(ghost_compare)
     ghost.command("judge")(ghost_judge)
     ghost.command("score")(ghost_score)
     app.add_typer(ghost, name="ghost")
@@ -210,6 +211,22 @@ def ghost_trace(
     )
     policy = Policy(count_visible_yes, roles_need_whitelist)
     trace(run, LateModel(run.job.model), View(policy, judged, heads, mix)).show()
+
+
+def ghost_compare(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of traced runs.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder of page and table.", show_default=False)],
+) -> None:
+    """Put several models beside each other, in the form of the paper's Table 2 and Figure 4."""
+    from rich.console import Console
+
+    from probekit.report.formats import to_terminal
+    from probekit.report.ghost_models import write_models
+
+    page, table = write_models(out, folders)
+    console = Console(markup=False)
+    console.print(to_terminal(table, console.width))
+    typer.echo(f"page: {page}")
 
 
 def ghost_score(

@@ -13,15 +13,18 @@ from PIL import Image
 
 from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
 from probekit.benchmarks.ghost_prompts import load_prompts
+from probekit.errors import InputError
 from probekit.evaluation.ghost_detectors import judge_detectors
 from probekit.evaluation.ghost_evidence import GhostRows, analyse
 from probekit.evaluation.ghost_store import QUANTITIES
 from probekit.evaluation.ghost_summary import GhostSummary
+from probekit.files import write_json
 from probekit.metrics.rates import GhostResponse, evaluate
 from probekit.report.formats import to_csv
 from probekit.report.ghost import write_ghost
 from probekit.report.ghost_examples import kind_of, pick
 from probekit.report.ghost_figures import rate_figures
+from probekit.report.ghost_models import write_models
 from probekit.report.ghost_tables import detector_table, paper_table, quantity_table, rate_table
 
 EVIL = '<img src=x onerror="alert(1)"></td></table><script>alert(2)</script>'
@@ -177,3 +180,42 @@ def test_no_kind_of_picture_crowds_out_another():
     assert len({held[0]["category"] for _, held in shown[1:]}) == 3
     assert all([line["tone"] for line in held] == [1, 2, 3, 4, 5] for _, held in shown)
     assert math.isclose(len(shown), 6)
+
+
+def record(folder: Path, summary: GhostSummary, **changes) -> Path:
+    """A run's folder with its ``ghost.json``."""
+    source = {
+        "model": "made", "revision": "r", "dtype": "float32", "pictures": {}, "store": "x",
+        "prompts": {"name": "p", "digest": "d1"}, "policy": {"digest": "one"}, "h_score": "a judge",
+    }  # fmt: skip
+    write_json(folder / "ghost.json", {**source, **summary.record(), **changes})
+    return folder
+
+
+def test_models_stand_beside_each_other_in_the_papers_form(tmp_path):
+    (one, *_), (other, *_) = made(15), made(9)
+    folders = [record(tmp_path / "a", one), record(tmp_path / "b", other, model=EVIL)]
+    page, table = write_models(tmp_path / "out", folders)
+    text = page.read_text()
+    assert EVIL not in text
+    assert text.count("<figure") == 2
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "table_2.csv").read_text())))
+    assert [row["model"] for row in rows] == ["made", EVIL]
+    for row, summary in zip(rows, (one, other), strict=True):
+        curve = summary.rates.groups["all"].h_rate
+        assert float(row["h_rate"]) == pytest.approx(np.mean([p.value for p in curve.points.values()]))
+        assert float(row["h_rate_sd"]) == pytest.approx(np.std([p.value for p in curve.points.values()]))
+    assert "different words" not in table.caption
+    again = [folders[0], record(tmp_path / "c", other, prompts={"name": "q", "digest": "d2"})]
+    _, table = write_models(tmp_path / "out", again)
+    assert [row[0] for row in table.rows] == ["made", "made (c)"]
+    assert "different words" in table.caption
+
+
+def test_runs_under_different_policies_are_not_compared(tmp_path):
+    summary, *_ = made(6)
+    folders = [record(tmp_path / "a", summary), record(tmp_path / "b", summary, policy={"digest": "two"})]
+    with pytest.raises(InputError, match="different policies"):
+        write_models(tmp_path / "out", folders)
+    with pytest.raises(InputError, match="no ghost.json here"):
+        write_models(tmp_path / "out", [tmp_path])
