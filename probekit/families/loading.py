@@ -120,6 +120,11 @@ class Vlm:
                 return path
         raise InputError("the module does not belong to this model")
 
+    @property
+    def head_device(self) -> torch.device:
+        """Where the output head is; in a model spread over devices, not where the first layer is."""
+        return torch.device(self.family.head(self.model).weight.device)
+
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """Float32 logits of normed states ``(..., D)``, with the family's scaling and soft cap."""
         head = self.family.head(self.model)

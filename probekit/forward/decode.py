@@ -136,9 +136,7 @@ class _Answers:
             keep: key indices whose logits are made.
             at: place of each prompt's last token among them.
         """
-        output = self.vlm.model(
-            **arguments, cache=self.cache, use_cache=True, logits_to_keep=keep.to(self.vlm.device)
-        )
+        output = self.vlm.model(**arguments, cache=self.cache, use_cache=True, logits_to_keep=keep)
         width = int(arguments["input_ids"].shape[1])
         sees = torch.zeros(*self._shape, width, dtype=torch.bool)
         for path, row, column in zip(self._paths, self._row, self._column, strict=True):

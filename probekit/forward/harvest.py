@@ -57,7 +57,9 @@ class Harvest:
         if self.needs.logits:
             if evidence.final is None:
                 raise ContractError("the pass ended before the final norm", where=self.vlm.name)
-            words = torch.tensor([w for f in layout.forced for w in f.continuation], device=self.vlm.device)
+            words = torch.tensor(
+                [w for f in layout.forced for w in f.continuation], device=self.vlm.head_device
+            )
             columns, best = token_columns(evidence.final, words, self.vlm.logits, self.vlm.vocabulary)
             lengths = [len(forced.continuation) for forced in layout.forced]
             equal = copies.take(best == words).split(lengths)

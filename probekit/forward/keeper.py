@@ -18,7 +18,7 @@ from probekit.forward.reduce.image import largest_probabilities, object_ids
 
 
 class Keeper:
-    """Fills the evidence of one call.
+    """Fills the evidence of one call; what is kept gathers on the device of the output head.
 
     Attributes:
         wanted: query indices whose attention rows the kernel shall return, ``(row, query)``; ``None``
@@ -36,6 +36,7 @@ class Keeper:
     ) -> None:
         self.vlm, self.needs, self.lenses = vlm, needs, tuple(lenses)
         self.layout, self.placement, self.evidence = layout, placement, evidence
+        self._home = vlm.head_device
         self._row, self._slot = placement.find(layout.positions)
         self.wanted: Tensor | None = None
         if needs.attention:
@@ -74,16 +75,18 @@ class Keeper:
         count, heads, queries, keys = rows.shape
         pool = self._pool.to(rows.device)
         pooled = (rows.reshape(count, heads * queries, keys) @ pool).reshape(count, heads, queries, -1)
-        self.evidence.pooled.append(self._by_sequence(pooled))
+        self.evidence.pooled.append(self._by_sequence(pooled).to(self._home))
         if self.needs.own_rows:
             own = (self.wanted.to(rows.device) + self.placement.offset)[:, None, :, None]
-            self.evidence.own.append(self._by_sequence(rows.gather(3, own.expand(-1, heads, -1, 1))[..., 0]))
+            mass = rows.gather(3, own.expand(-1, heads, -1, 1))[..., 0]
+            self.evidence.own.append(self._by_sequence(mass).to(self._home))
 
     def state(self, index: int, state: Tensor) -> None:
         """Keep states of hs[index] ``(row, query, D)`` at the wanted positions."""
         needs, depth = self.needs, self.vlm.depth
         if index in needs.states:
-            self.evidence.states[index] = state[self._row.to(state.device), self._slot.to(state.device)]
+            kept = state[self._row.to(state.device), self._slot.to(state.device)]
+            self.evidence.states[index] = kept.to(self._home)
         if needs.lens and index != RAW_LAST:
             self.evidence.lens.append(self._lens(state))
         if index == depth:
@@ -103,7 +106,7 @@ class Keeper:
                 state[int(self.placement.row[number]), self._caption_slots(number).to(state.device)]
                 for number in range(len(self.layout.forced))
             ]
-        )
+        ).to(self._home)
 
     def _caption_slots(self, number: int) -> Tensor:
         """Query index of every position of a sequence whose next-token logits are wanted."""
@@ -114,7 +117,7 @@ class Keeper:
     def _image(self, state: Tensor, number: int) -> Tensor:
         slots = self.placement.slot[number, self.layout.image_positions(number)]
         index = torch.from_numpy(slots - self.placement.offset).to(state.device)
-        return state[int(self.placement.row[number]), index]
+        return state[int(self.placement.row[number]), index].to(self._home)
 
     def _lens(self, state: Tensor) -> Tensor:
         vlm = self.vlm
@@ -123,4 +126,4 @@ class Keeper:
             if ids := object_ids(self.layout, number):
                 image = self._image(state, number)
                 pieces.append(largest_probabilities(image, ids, self.lenses, vlm.logits, vlm.vocabulary))
-        return torch.cat(pieces) if pieces else state.new_zeros(0, len(self.lenses))
+        return torch.cat(pieces) if pieces else state.new_zeros(0, len(self.lenses), device=self._home)

@@ -69,6 +69,8 @@ def attention_with_rows(
     causal = kwargs.get("is_causal")
     causal = bool(getattr(module, "is_causal", True) if causal is None else causal)
     if wanted is not None:
+        # in a model spread over devices each layer has its own
+        wanted = wanted.to(query.device)
         rows = attention_rows(query, key, attention_mask, wanted, scale, causal, softcap, sinks)
     if softcap is None and sinks is None:
         output, _ = sdpa_attention_forward(
