@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from probekit.captures import Capture
 from probekit.errors import FamilyError, InputError
 from probekit.families import Prompter, Vlm
+from probekit.families.conversation import check_context
 from probekit.families.prompting import SharedBatch
 from probekit.families.vision import Vision, check_counts, see
 from probekit.forward import rows as attention
@@ -147,7 +148,8 @@ class Tracer:
         """Trace one batch of texts; all have a picture, or none has.
 
         Raises:
-            InputError: a token id is not in the model's vocabulary; the sample is named.
+            InputError: a token id is not in the model's vocabulary, or a text does not fit its context; the
+                sample is named.
         """
         return self.start(texts)()
 
@@ -167,6 +169,12 @@ class Tracer:
             [text.image_key for text in texts],
             [text.image for text in texts],
             share=self.sharing,
+        )
+        check_context(
+            self.vlm,
+            [text.example_id for text in texts],
+            [len(prompt) for prompt in shared.prompts],
+            [len(text.continuation) for text in texts],
         )
         layout = Layout(shared.prompts, tuple(texts), self.needs.window, self.needs.own_rows)
         vision = self._vision(shared, texts)

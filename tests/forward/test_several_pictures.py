@@ -246,7 +246,7 @@ def test_a_template_of_ones_own_keeps_pictures_between_texts(llava):
         Prompter(llava, PromptTemplate("<image>{q}")).text(TURNS, 2)
 
 
-def test_a_prompt_beyond_the_context_is_refused_with_its_sample_and_length(tmp_path):
+def test_a_prompt_beyond_the_context_is_refused_with_its_sample_and_length():
     vlm = load("organism", dtype="float32")
     long = (user(None, "There is a dog on the left. " * 80),)
     asked = [Question("short", "x", lambda: pixels(0), ONE), Question("s9", "x", lambda: pixels(0), long)]
@@ -254,3 +254,14 @@ def test_a_prompt_beyond_the_context_is_refused_with_its_sample_and_length(tmp_p
     with pytest.raises(InputError, match=f"a prompt of {length} tokens and an answer of 4 .*512") as error:
         Generator(vlm, Prompter(vlm), 4).run(asked)
     assert error.value.where == "sample s9"
+
+
+def test_a_text_beyond_the_context_is_refused_before_it_is_traced():
+    vlm = load("organism", dtype="float32")
+    texts = [forced("short", ONE, (0,)), forced("s9", ONE, (1,), length=500)]
+    prompt = hugging_face(vlm, ONE, (1,))["input_ids"].shape[1]
+    tracer = Tracer(vlm, Prompter(vlm), CAPTURES)
+    with pytest.raises(InputError, match=f"a prompt of {prompt} tokens and an answer of 500 .*512") as error:
+        tracer.run(texts)
+    assert error.value.where == "sample s9"
+    assert tracer.computed == 0
