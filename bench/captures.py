@@ -77,13 +77,13 @@ def capture_overhead(repeats: int, family: str = "llava") -> Measured:
     return ratio(name, ours, bare, repeats=repeats, detail=detail)
 
 
-def against_eager(repeats: int, tokens: int) -> Measured:
+def against_eager(repeats: int, tokens: int, family: str = "llava") -> Measured:
     """Hugging Face eager with maps and states, over ours, one caption of a given length."""
     from probekit.families.vision import see
 
-    vlm, prompter = model("llava")
-    prompt = prompt_tokens(prompter, text(1, 8))
-    one = [text(1, tokens - prompt, rows=8)]
+    vlm, prompter = model(family)
+    prompt = prompt_tokens(prompter, text(1, 8, family=family))
+    one = [text(1, tokens - prompt, rows=8, family=family)]
     tracer = Tracer(vlm, prompter, cheap_captures(), sharing=False)
 
     def eager() -> None:
@@ -100,9 +100,8 @@ def against_eager(repeats: int, tokens: int) -> Measured:
         tracer.run(one)
 
     name = "against_eager" if tokens == 700 else f"against_eager_{tokens}"
-    detail = (
-        f"one caption, {tokens} tokens, 8 mentions; both from picture and text, Hugging Face with all logits"
-    )
+    name = name if family == "llava" else f"{name}_{family}"
+    detail = f"{family}, one caption, {tokens} tokens, 8 mentions; both from picture and text, Hugging Face with all logits"
     return ratio(name, eager, ours, repeats=repeats, detail=detail)
 
 

@@ -109,10 +109,11 @@ def _speed(
     )
 
 
-def anchors_speedup(repeats: int) -> Measured:
+def anchors_speedup(repeats: int, family: str = "llava") -> Measured:
     """One prompt, nine continuations."""
-    work = anchors(3, "one", "Is there a cat in the picture?")
-    return _speed("anchors_speedup", "llava", work, work, repeats, "1 prompt, 9 continuations of 20 tokens")
+    work = anchors(3, "one", "Is there a cat in the picture?", family)
+    name = "anchors_speedup" if family == "llava" else f"anchors_speedup_{family}"
+    return _speed(name, family, work, work, repeats, f"{family}, 1 prompt, 9 continuations of 20 tokens")
 
 
 def tri_layer_speedup(repeats: int, samples: int) -> Measured:
