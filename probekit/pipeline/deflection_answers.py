@@ -152,7 +152,6 @@ def _answers(model: LateModel, group: Sequence[Prompt], max_new_tokens: int, *, 
 def chosen_answers(model: LateModel, prompts: Sequence[Prompt]) -> list[Json]:
     """The likeliest of each sample's choices, all choices of a prompt in one prefix tree."""
     from probekit.captures import STATISTICS, TokenStatistics
-    from probekit.families.conversation import check_context
     from probekit.forward.trace import Tracer
     from probekit.forward.work import Forced, Target
 
@@ -174,8 +173,6 @@ def chosen_answers(model: LateModel, prompts: Sequence[Prompt]) -> list[Json]:
             )
             owners.append(place)
     traced = Tracer(vlm, prompter, (TokenStatistics(),)).run(texts)
-    lengths = [len(text.continuation) for text in texts]
-    check_context(vlm, [text.example_id for text in texts], traced.prompt_tokens.tolist(), lengths)
     scores = traced.arrays[TokenStatistics()][:, STATISTICS.index("span_logp")].tolist()
     lines = []
     for place, prompt in enumerate(prompts):

@@ -54,7 +54,6 @@ def trace_prompts(
     for attention in (True, False):
         if len(finished(path, job, captures_of(attention=attention))) == len(shards):
             return Cost()
-    from probekit.families.conversation import check_context
     from probekit.forward.trace import Tracer, silent_layers
     from probekit.store import BackgroundWriter, StoreWriter
 
@@ -62,8 +61,6 @@ def trace_prompts(
     captures = captures_of(attention=not silent_layers(vlm))
     texts = [[_text(vlm, prompt, answers[prompt.example_id]) for prompt in shard] for shard in shards]
     lengths = [[int(answers[text.example_id]["prompt_tokens"]) for text in shard] for shard in texts]
-    for shard, prompt_tokens in zip(texts, lengths, strict=True):
-        check_context(vlm, [t.example_id for t in shard], prompt_tokens, [len(t.continuation) for t in shard])
     header = make_header(
         vlm,
         prompter,

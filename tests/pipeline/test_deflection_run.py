@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from typer.testing import CliRunner
 
 from probekit.benchmarks.deflection import Outcome, Scenario, load_samples
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.benchmarks.deflection_world import make_deflection
+from probekit.cli import app
 from probekit.errors import InputError
 from probekit.files import read_jsonl
 from probekit.jobs import ModelSpec
@@ -212,6 +214,30 @@ def test_samples_of_ones_own_with_and_without_pictures(own: Path, tmp_path: Path
         for name, line in lines.items():
             assert tokens[name] == 36 * len(line["images"])
     assert found.results["all"].scenarios[Scenario.ORACLE].n == 3
+
+
+def test_rates_alone_from_the_command_line(whole: Path, tmp_path: Path) -> None:
+    """Made by one command and asked by another, without a pass: the rates of the whole run, no detectors."""
+
+    def run(*arguments: object) -> str:
+        done = CliRunner().invoke(app, ["deflection", *map(str, arguments)], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    made, out = tmp_path / "made", tmp_path / "run"
+    assert "12 samples" in run("make", made, "--per-kind", 1)
+    told = run("run", "organism", "--samples", made / "samples.jsonl", "--no-trace", "--out", out,
+               "--draws", 20, "--batch", 7)  # fmt: skip
+    assert "Declining not offered" in told
+    assert "Own deflection against" not in told
+    found, expected = (json.loads((folder / "deflection.json").read_text()) for folder in (out, whole))
+    assert found["results"] == expected["results"]
+    assert found["forced"] == expected["forced"]
+    assert found["detectors"] == found["attention"] == {}
+    assert not (out / "store").exists()
+    scored = run("score", out / "answers.jsonl", "--samples", made / "samples.jsonl", "--draws", 0)
+    rate = expected["results"]["all"]["scenarios"]["oracle"]["accuracy"]["value"]
+    assert f"{100 * rate:.1f}" in scored
 
 
 def test_a_prompt_beyond_the_context_names_its_sample(own: Path, tmp_path: Path) -> None:
