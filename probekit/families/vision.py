@@ -118,7 +118,10 @@ def image_features(vlm: Vlm, inputs: Mapping[str, Tensor]) -> Any:
     """What the vision tower makes of vision inputs; its ``pooler_output`` is what the decoder reads."""
     model = vlm.model
     reader = model if hasattr(model, "get_image_features") else model.model
-    known = inspect.signature(reader.get_image_features).parameters
+    known = set(inspect.signature(reader.get_image_features).parameters)
+    # a wrapper may hand on by keyword what only the model inside names, such as Pixtral's sizes
+    if hasattr(getattr(model, "model", None), "get_image_features"):
+        known |= set(inspect.signature(model.model.get_image_features).parameters)
     return reader.get_image_features(
         **{key: value for key, value in inputs.items() if key in known}, return_dict=True
     )

@@ -26,6 +26,7 @@ FAMILIES = (
     "idefics3",
     "gemma3",
     "aya_vision",
+    "pixtral",
 )
 CAPTURES = (
     Logits(form="full"),
@@ -53,6 +54,14 @@ TURNS = (
     user("And here: ", None, "Where is it?"),
 )
 ONE = (user(None, "What is it?"),)
+
+
+def conversation(vlm):
+    """Two turns with a picture each; the tiny Pixtral's template writes no answers, so one turn there."""
+    pixtral = vlm.processor.tokenizer.convert_tokens_to_ids("[IMG]") == vlm.image_token_id
+    return (THREE, (3, 1, 1)) if pixtral else (TURNS, (3, 1))
+
+
 NONE = (user("First a text.", "Then a question?"),)
 
 
@@ -122,11 +131,11 @@ def test_captures_of_several_pictures_equal_hugging_faces_forward(vlm, sharing):
     texts = [
         forced("three", THREE, (0, 1, 2)),
         forced("other", THREE, (0, 1, 2), length=5),
-        forced("turns", TURNS, (3, 1)),
+        forced("turns", *conversation(vlm)),
         forced("one", ONE, (2,)),
         forced("words", WORDS, (0, 1, 2)),
     ]
-    shown = [(0, 1, 2), (0, 1, 2), (3, 1), (2,), (0, 1, 2)]
+    shown = [(0, 1, 2), (0, 1, 2), conversation(vlm)[1], (2,), (0, 1, 2)]
     tracer = Tracer(vlm, Prompter(vlm), CAPTURES, sharing=sharing)
     traced = tracer.run(texts)
     start = 0
@@ -155,7 +164,7 @@ def test_the_order_of_pictures_is_kept(vlm):
 
 
 def test_prompts_are_those_of_the_processor(vlm):
-    for messages, seeds in ((THREE, (0, 1, 2)), (TURNS, (3, 1)), (ONE, (2,)), (NONE, ())):
+    for messages, seeds in ((THREE, (0, 1, 2)), conversation(vlm), (ONE, (2,)), (NONE, ())):
         prompt = Prompter(vlm).encode([messages], [[pixels(seed) for seed in seeds]]).prompts[0]
         assert list(prompt.ids) == hugging_face(vlm, messages, seeds)["input_ids"][0].tolist()
         kinds = prompt.groups.tolist()
@@ -174,7 +183,7 @@ def test_answers_equal_hugging_faces_own_generation(vlm, share):
     asked = [
         ("three", THREE, (0, 1, 2)),
         ("one", ONE, (2,)),
-        ("turns", TURNS, (3, 1)),
+        ("turns", *conversation(vlm)),
         ("other", other, (0, 1, 2)),
     ]
     questions = [
