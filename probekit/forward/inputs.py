@@ -14,7 +14,7 @@ from torch import Tensor
 from probekit.families import Grid, Vlm
 from probekit.families.vision import Vision
 from probekit.forward.layout import PADDING, Layout
-from probekit.forward.plan import Tree, visible
+from probekit.forward.plan import Tree, visible, visible_beyond
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def grafted(
     index = np.full(len(tree), PADDING)
     index[:trunk] = np.arange(trunk)
     index[limb] = trunk + np.arange(len(limb))
-    sees = visible(tree)[np.ix_(limb, np.concatenate([np.arange(trunk), limb]))]
+    sees = visible_beyond(tree, trunk, limb)
     slot = np.full((len(members), layout.width), PADDING)
     places = torch.zeros(*positions.shape[:-2], 1, len(limb), dtype=torch.long)
     for number, member in enumerate(members):

@@ -139,6 +139,28 @@ def visible(tree: Tree, nodes: Int[np.ndarray, " query"] | None = None) -> Bool[
     return sees if nodes is None else sees[nodes]
 
 
+def visible_beyond(
+    tree: Tree, trunk: int, limb: Int[np.ndarray, " query"]
+) -> Bool[np.ndarray, "query key"]:
+    """Which keys each node of a limb sees, the keys being the trunk's nodes and then the limb's own.
+
+    The rows of `visible` for these nodes, without the matrix of the whole tree: a constant picture's tree
+    has tens of thousands of nodes.
+
+    Args:
+        trunk: nodes at the start through which every member goes, at most `Tree.trunk`.
+        limb: nodes beyond the trunk in their order; with the trunk closed under parents.
+    """
+    sees = np.zeros((len(limb), trunk + len(limb)), dtype=bool)
+    sees[:, :trunk] = True
+    place = {node: row for row, node in enumerate(limb.tolist())}
+    for row, parent in enumerate(tree.parents[limb].tolist()):
+        if parent >= trunk:
+            sees[row, trunk:] = sees[place[parent], trunk:]
+        sees[row, trunk + row] = True
+    return sees
+
+
 def limbs(tree: Tree, trunk: int, budget: int) -> tuple[tuple[list[int], Int[np.ndarray, "_"]], ...]:
     """Cut what lies beyond a trunk into pieces of about ``budget`` nodes, along the members.
 

@@ -16,7 +16,7 @@ from probekit.captures import (
     TokenStatistics,
 )
 from probekit.forward import trace as engine
-from probekit.forward.plan import batches, forest, grow, limbs, visible
+from probekit.forward.plan import batches, forest, grow, limbs, visible, visible_beyond
 from probekit.forward.trace import Tracer
 from probekit.forward.work import Forced, Target
 from probekit.rows import RowKey
@@ -154,6 +154,17 @@ def test_limbs_are_closed_under_parents_and_hold_every_member_once(lists, budget
         held = set(range(trunk)) | set(nodes.tolist())
         assert all(tree.parents[node] in held or tree.parents[node] < 0 for node in nodes)
         assert all(set(tree.paths[m].tolist()) <= held for m in members)
+
+
+@given(sequences, st.integers(1, 6), st.integers(0, 3))
+@settings(max_examples=100, deadline=None)
+def test_a_limb_sees_what_its_nodes_see_in_the_whole_tree(lists, budget, less):
+    ids = [np.array([9, *values]) for values in lists]
+    tree = grow(range(len(ids)), ids, [np.zeros(len(i), dtype=np.int64) for i in ids])
+    trunk = max(1, tree.trunk - less)
+    for _, nodes in limbs(tree, trunk, budget):
+        keys = np.concatenate([np.arange(trunk), nodes])
+        assert (visible_beyond(tree, trunk, nodes) == visible(tree)[np.ix_(nodes, keys)]).all()
 
 
 def test_equal_tokens_of_different_groups_are_not_shared():
