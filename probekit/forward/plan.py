@@ -139,9 +139,7 @@ def visible(tree: Tree, nodes: Int[np.ndarray, " query"] | None = None) -> Bool[
     return sees if nodes is None else sees[nodes]
 
 
-def visible_beyond(
-    tree: Tree, trunk: int, limb: Int[np.ndarray, " query"]
-) -> Bool[np.ndarray, "query key"]:
+def visible_beyond(tree: Tree, trunk: int, limb: Int[np.ndarray, " query"]) -> Bool[np.ndarray, "query key"]:
     """Which keys each node of a limb sees, the keys being the trunk's nodes and then the limb's own.
 
     The rows of `visible` for these nodes, without the matrix of the whole tree: a constant picture's tree

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, opener, relative
 from probekit.forward.check.oracle import arguments, attention_kernel
 from probekit.forward.check.report import Outcome, Status
+from probekit.forward.decode import decodes_in_trees
 from probekit.forward.generate import Generator, Question, left_padded
 from probekit.forward.trace import Tracer
 from probekit.forward.work import Forced
@@ -59,6 +62,38 @@ def replay(bench: Bench) -> Outcome:
         steps = min(len(stepwise), len(states))
         worst = max(worst, relative(vlm.logits(states[:steps].to(vlm.device)), stepwise[:steps]))
     return bench.found("replay", worst, bench.tolerance.values, f"{note}; logits of every step")
+
+
+def shared_answers(bench: Bench) -> Outcome:
+    """Answers to three questions about one picture over one cache, against transformers' own generation."""
+    vlm, text = bench.vlm, bench.texts[1]
+    if not decodes_in_trees(vlm):
+        return bench.skipped(
+            "shared answers", "not switched on for this model; every question is answered alone"
+        )
+    generator = Generator(vlm, bench.prompter, max_new_tokens=NEW_TOKENS)
+    asked = [
+        Question(str(number), "one", text.image, question, "one")
+        for number, question in enumerate((text.question, "Is there a dog?", "What is it, if not that?"))
+    ]
+    shared = generator.run(asked)
+    alone = [generator.run([replace(question, image_key="")])[0] for question in asked]
+    equal = sum(
+        len(_common(one.token_ids, other.token_ids)) for one, other in zip(shared, alone, strict=True)
+    )
+    total = sum(max(len(a.token_ids), len(b.token_ids)) for a, b in zip(shared, alone, strict=True))
+    if total == 0:
+        return bench.skipped("shared answers", "the model ended every answer at once")
+    # After one near tie an answer goes another way: in half precision some are allowed to.
+    allowed = 0.0 if vlm.dtype == torch.float32 else 1 / 3
+    note = f"{equal} of {total} tokens alike, up to the first that differs"
+    return bench.found("shared answers", 1 - equal / total, allowed, note)
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """What two sequences begin with alike."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return [word for word, _ in pairs]
 
 
 def _stepwise(bench: Bench, text: Forced) -> Tensor:

@@ -31,6 +31,7 @@ CONTRACTS: Mapping[str, Contract] = MappingProxyType(
         "prefix sharing": batching.prefix_sharing,
         "determinism": batching.determinism,
         "replay": behaviour.replay,
+        "shared answers": behaviour.shared_answers,
         "intervention": behaviour.intervention,
         "TransformerLens": transformer_lens,
     }
