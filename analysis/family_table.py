@@ -30,6 +30,7 @@ COLUMNS = {
     "text only": ("text only",),
     "batches, padding": ("batch of 4 against 1", "left padding"),
     "prefixes shared": ("prefix sharing",),
+    "answers shared": ("shared answers",),
     "replay": ("replay",),
     "picture hidden": ("intervention",),
     "TransformerLens": ("TransformerLens",),
@@ -41,7 +42,8 @@ Made by `python -m analysis.family_table --out docs/families.md`; not written by
 checked on a small random member of its real class with its real processor, float32 on a CPU, through the
 contracts of `probekit check`. A number is the largest difference from Hugging Face's eager outputs, one
 text at a time: attention rows absolute, states and logits relative to the largest magnitude. Under
-*picture hidden* it is the change of the logits when attention to the image span is zeroed. *no*: not
+*picture hidden* it is the change of the logits when attention to the image span is zeroed. Under *answers
+shared* it is the share of tokens in which answers over one cache differ from transformers' own. *no*: not
 switched on, not read by that library, or does not exist.
 
 What a random member cannot show is whether a given checkpoint and its processor belong together, in its
@@ -105,7 +107,9 @@ def _unserved(vlm: Vlm, report: Report) -> str:
 
 
 def _worth_a_note(outcome: Outcome) -> bool:
-    quiet = outcome.contract == "prefix sharing" or outcome.note.startswith("does not read")
+    quiet = outcome.contract in ("prefix sharing", "shared answers") or outcome.note.startswith(
+        "does not read"
+    )
     return outcome.status == "failed" or (outcome.status == "skipped" and not quiet)
 
 
