@@ -55,7 +55,7 @@ def read_json(path: Path) -> Any:
         raise InputError("no such file", where=str(path)) from None
     except IsADirectoryError:
         raise InputError("is a folder, a JSON file is needed", where=str(path)) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", "?")
         raise InputError(f"not JSON: {error}", where=f"{path}, line {line}") from None
 
@@ -82,7 +82,8 @@ def read_jsonl(path: Path, required: Iterable[str] = ()) -> Iterator[tuple[int, 
                 where = f"{path}, line {number}"
                 try:
                     value = _parsed(line, where)
-                except (json.JSONDecodeError, RecursionError) as error:
+                except (ValueError, RecursionError) as error:
+                    # a whole number of thousands of digits is a plain ValueError
                     raise InputError(
                         f"not JSON: {error}", where=where, hint="Each line must be one JSON object."
                     ) from None
@@ -161,8 +162,10 @@ def inside(root: Path, relative: str, *, where: str | None = None) -> Path:
     """``root / relative``, refused when it would leave ``root``.
 
     Raises:
-        InputError: ``relative`` is absolute or climbs out of ``root``, links included.
+        InputError: ``relative`` is absolute or climbs out of ``root``, links included, or no path at all.
     """
+    if "\0" in relative:
+        raise InputError(f"path {relative!r} holds a zero character", where=where)
     candidate = (root / relative).resolve()
     if not candidate.is_relative_to(root.resolve()):
         raise InputError(

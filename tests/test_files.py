@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probekit.errors import InputError
-from probekit.files import distinct, read_json, read_jsonl
+from probekit.files import distinct, inside, read_json, read_jsonl
 
 
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
@@ -43,3 +43,19 @@ def test_a_result_never_overwrites_its_input(tmp_path: Path) -> None:
     distinct(tmp_path / "out.jsonl", path, None)
     with pytest.raises(InputError, match="overwrite"):
         distinct(link, None, path)
+
+
+def test_numbers_and_nesting_beyond_what_is_read_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"a": 1}\n{"a": ' + "1" * 5000 + "}\n")
+    with pytest.raises(InputError, match=r"lines\.jsonl, line 2: not JSON"):
+        list(read_jsonl(path))
+    for text in ('{"a": ' + "1" * 5000 + "}", "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"lines\.jsonl, line \?: not JSON"):
+            read_json(path)
+
+
+def test_a_path_with_a_zero_character_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 7: path 'a\\x00\.png' holds a zero character"):
+        inside(tmp_path, "a\0.png", where="line 7")
