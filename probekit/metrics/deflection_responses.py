@@ -57,7 +57,7 @@ def load_responses(
         key, scenario = value.get("sample_id"), value.get("scenario")
         if key is None:
             key, _, scenario = str(value.get("example_id", "")).rpartition("-")
-        if key not in known:
+        if not isinstance(key, str) or key not in known:
             raise InputError(f"sample {key!r} is not among the samples", where=where)
         if scenario not in tuple(Scenario):
             raise InputError(

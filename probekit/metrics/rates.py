@@ -90,11 +90,11 @@ def load_responses(path: Path, manifest: Manifest) -> tuple[GhostResponse, ...]:
         where = f"{path}, line {number}"
         key, tone = value.get("image_id"), value.get("tone")
         if tone is None:
-            match = re.fullmatch(r"(.+)-tone(\d+)", str(value.get("example_id", "")))
+            match = re.fullmatch(r"(.+)-tone(\d{1,9})", str(value.get("example_id", "")))
             if match is None:
                 raise InputError("neither 'tone' nor an 'example_id' of the form IMAGE-toneN", where=where)
             key, tone = match[1], int(match[2])
-        if key not in images:
+        if not isinstance(key, str) or key not in images:
             raise InputError(f"image {key!r} is not in the manifest", where=where)
         if not isinstance(tone, int) or isinstance(tone, bool) or not 1 <= tone <= 5:
             raise InputError(f"tone {tone!r}", where=where, hint="Tones are whole numbers from 1 to 5.")

@@ -128,6 +128,7 @@ def test_a_recorded_outcome_overrules_the_rules(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ({"example_id": "z-oracle", "text": "x"}, "line 1.*'z'"),
+        ({"sample_id": ["s-1"], "scenario": "oracle", "text": "x"}, r"line 1.*\['s-1'\]"),
         ({"example_id": "s-1-both", "text": "x"}, "line 1.*'both'"),
         ({"example_id": "s-1-oracle", "text": "x", "outcome": "right"}, "line 1.*'right'"),
         ({"example_id": "s-1-oracle", "text": None}, "line 1.*must be a text"),

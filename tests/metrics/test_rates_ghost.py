@@ -153,6 +153,8 @@ def test_responses_are_read_by_image_and_tone_or_by_example(tmp_path: Path) -> N
     ("line", "message"),
     [
         ({"text": "x", "image_id": "z", "tone": 1}, "line 2.*'z' is not in the manifest"),
+        ({"text": "x", "image_id": ["b"], "tone": 1}, r"line 2.*\['b'\] is not in the manifest"),
+        ({"text": "x", "example_id": "b-tone" + "9" * 5000}, "line 2.*neither"),
         ({"text": "x", "image_id": "b", "tone": 6}, "line 2.*tone 6"),
         ({"text": "x", "image_id": "b", "tone": True}, "line 2.*tone True"),
         ({"text": "x"}, "line 2.*neither"),
