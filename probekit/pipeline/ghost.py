@@ -12,17 +12,18 @@ OUT/ghost.json, ghost.html, tables   what was found
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probekit import jobs
-from probekit.benchmarks.ghost import Manifest, load_manifest, write_questions
+from probekit.benchmarks.ghost import Manifest, load_manifest, questions, write_questions
 from probekit.benchmarks.ghost_prompts import Prompts, load_prompts
 from probekit.errors import InputError
 from probekit.files import digest, read_json, read_jsonl, sha256, write_json, write_jsonl
 from probekit.jobs import GhostJob
-from probekit.metrics.rates import Policy, load_responses
+from probekit.metrics.rates import GhostResponse, Policy, load_responses
 from probekit.pipeline.answer import answer_all, read_questions
 from probekit.pipeline.ghost_answers import read_answers
 from probekit.pipeline.ghost_trace import Cost, cost_of, trace_answers
@@ -132,6 +133,7 @@ def prepare(job: GhostJob) -> GhostRun:
     if job.manifest is None and not path.exists():
         (make_world_ghost if own_world else make_ghost)(path.parent, job.per_category, job.seed)
     run = GhostRun(job, load_manifest(path), _prompts(job))
+    _refuse_other_questions(run)
     write_questions(job.out / QUESTIONS, run.manifest, run.prompts)
     jobs.save(job, job.out / JOB)
     return run
@@ -185,13 +187,16 @@ def trace(run: GhostRun, model: LateModel, view: View | None = None) -> GhostFou
     """Trace what is not traced yet, then analyse and write the page.
 
     Raises:
-        InputError: the answers lack token ids, a detector is unknown, or heads do not fit.
+        InputError: the answers lack token ids, a detector is unknown, heads do not fit, or the judged
+            responses are not this run's.
     """
     from probekit.evaluation.ghost_summary import summarise
     from probekit.report.ghost import write_ghost
 
     view, job = view or View(), run.job
-    responses = load_responses(view.judged or run.responses, run.manifest)
+    responses = load_responses(run.responses, run.manifest)
+    if view.judged is not None:
+        responses = _judged(view.judged, responses, run.manifest)
     trace_answers(job, model, read_answers(run.responses, run.manifest))
     summary, lines = summarise(
         job.out,
@@ -232,6 +237,35 @@ def _prompts(job: GhostJob) -> Prompts:
     from probekit.benchmarks.ghost_world import PROMPTS
 
     return load_prompts(job.prompts or (PROMPTS if job.model.name == WORLD else None))
+
+
+def _judged(path: Path, answers: Sequence[GhostResponse], manifest: Manifest) -> tuple[GhostResponse, ...]:
+    """Responses with a judge's scores, which must be about the very answers that are traced."""
+    own = {(answer.image.image_id, answer.tone): answer.text for answer in answers}
+    judged = load_responses(path, manifest)
+    for response in judged:
+        key = (response.image.image_id, response.tone)
+        if key not in own or own[key].strip() != response.text.strip():
+            raise InputError(
+                f"the response to {key[0]!r} at tone {key[1]} is not that of this run",
+                where=str(path),
+                hint="Judge this run's own responses.jsonl.",
+            )
+    return judged
+
+
+def _refuse_other_questions(run: GhostRun) -> None:
+    """Refuse other words or another set for answers that are there, before anything is overwritten."""
+    path = run.job.out / QUESTIONS
+    if not path.exists() or not run.responses.exists():
+        return
+    before = [(line.get("example_id"), line.get("image"), line.get("prompt")) for _, line in read_jsonl(path)]
+    if before != [(q.example_id, q.image, q.question) for q in questions(run.manifest, run.prompts)]:
+        raise InputError(
+            "the answers here are to other questions: the prompts or the set have changed",
+            where=str(run.job.out),
+            hint="Give another --out.",
+        )
 
 
 def _refuse_another(job: GhostJob) -> None:

@@ -88,8 +88,11 @@ def read_answers(path: Path, manifest: Manifest) -> GhostAnswers:
             raise InputError(f"example {example!r} comes twice", where=where)
         seen.add(example)
         ids = line["token_ids"]
-        if not isinstance(ids, list) or not all(isinstance(i, int) and i >= 0 for i in ids):
+        if not isinstance(ids, list) or not all(type(i) is int and i >= 0 for i in ids):
             raise InputError("'token_ids' must be a list of whole numbers", where=where)
+        for name in ("tone", "prompt_tokens"):
+            if type(line[name]) is not int or line[name] < 1:
+                raise InputError(f"{name!r} must be a whole number from 1", where=where)
         if not ids and str(line["text"]).strip():
             raise InputError(
                 f"sample {example!r} has a text but no token ids",

@@ -26,7 +26,7 @@ from probekit.captures import (
     InternalConfidence,
     parse_capture,
 )
-from probekit.errors import ContractError, FamilyError
+from probekit.errors import ContractError, FamilyError, InputError
 from probekit.evaluation.ghost_store import COST, LEFT_OUT, POSITION_CAPTURES, POSITIONS, STORE, captures_of
 from probekit.files import JsonlAppender, digest, read_jsonl
 from probekit.jobs import GhostJob
@@ -90,6 +90,12 @@ def trace_answers(job: GhostJob, model: LateModel, found: GhostAnswers) -> Ghost
         StoreError: the disk is full; whole shards stay and a rerun goes on from them.
     """
     wanted = captures_of(job.detectors)
+    if not found.answers:
+        raise InputError(
+            "no answer has tokens, there is nothing to trace",
+            where=str(job.out),
+            hint="The rates need no pass: probekit ghost score.",
+        )
     shards = found.shards(job.shard_pictures)
     job_digest = job.digest(answers=digest(found.identity), black=digest(list(SIZE)))
     if _complete(job.out, job_digest, wanted, len(shards)):

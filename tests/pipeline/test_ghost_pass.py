@@ -12,6 +12,7 @@ from PIL import Image
 
 from probekit import jobs
 from probekit.benchmarks.ghost_make import make_ghost
+from probekit.benchmarks.ghost_prompts import SHIPPED
 from probekit.detectors import DETECTORS
 from probekit.detectors.heads import FittedHead
 from probekit.errors import InputError
@@ -328,6 +329,8 @@ def test_empty_answers_are_left_out_and_counted(world, tmp_path, no_page):
     [
         ({"token_ids": []}, "line 2: sample .* has a text but no token ids"),
         ({"token_ids": [1.5]}, "line 2: 'token_ids' must be a list"),
+        ({"token_ids": [True]}, "line 2: 'token_ids' must be a list"),
+        ({"prompt_tokens": None}, "line 2: 'prompt_tokens' must be a whole number"),
         ({"image_id": "nobody"}, "line 2: image 'nobody' is not in the manifest"),
         ({"token_ids": [10**6]}, "outside the model's"),
     ],
@@ -339,6 +342,31 @@ def test_bad_answers_are_named(world, tmp_path, change, message, no_page):
     write_jsonl(run.responses, lines)
     with pytest.raises(InputError, match=message):
         trace(run, model)
+
+
+def test_answers_without_any_token_are_named(world, tmp_path, no_page):
+    run, model = load_run(untraced(world[0], tmp_path)), LateModel(world[0].job.model)
+    write_jsonl(run.responses, [{**r, "token_ids": [], "text": ""} for _, r in read_jsonl(run.responses)])
+    with pytest.raises(InputError, match="no answer has tokens"):
+        trace(run, model)
+
+
+def test_scores_of_another_runs_answers_are_refused(world, tmp_path, no_page):
+    run, _, _ = world
+    lines = [line for _, line in read_jsonl(run.responses)]
+    lines[2] |= {"text": "Something else entirely."}
+    write_jsonl(tmp_path / "judged.jsonl", [{**line, "score": 4} for line in lines])
+    with pytest.raises(InputError, match=f"{lines[2]['image_id']}' at tone 3 is not that of this run"):
+        trace(run, LateModel(run.job.model), View(judged=tmp_path / "judged.jsonl"))
+
+
+def test_other_prompts_in_a_folder_change_nothing_there(world, tmp_path):
+    run = load_run(untraced(world[0], tmp_path))
+    held = {path: path.read_bytes() for path in run.job.out.iterdir() if path.is_file()}
+    other = run.job.model_copy(update={"prompts": SHIPPED})
+    with pytest.raises(InputError, match="answers here are to other questions"):
+        prepare(other)
+    assert {path: path.read_bytes() for path in run.job.out.iterdir() if path.is_file()} == held
 
 
 def test_a_folder_of_another_run_is_refused(world):
