@@ -18,22 +18,36 @@ from probekit.report.page import Section, write_page
 from probekit.report.tables import Cell, Column, Estimate, Table
 
 PAGE = "ghost_models.html"
+KEYS = frozenset({"model", "policy", "rates", "h_score", "prompts", "revision", "dtype", "pictures", "store"})
+"""What is read of a run's ``ghost.json``."""
 
 
 def read_runs(folders: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
     """What ``ghost.json`` of each run says, by a name of the model that is unique.
 
     Raises:
-        InputError: a folder has no ``ghost.json``, or the runs were judged under different policies.
+        InputError: a folder has no ``ghost.json`` or another's, a folder is given twice, or the runs were
+            judged under different policies.
     """
     found: dict[str, Mapping[str, Any]] = {}
+    seen: set[Path] = set()
     for folder in folders:
+        if folder.resolve() in seen:
+            raise InputError("a run is given twice", where=str(folder))
+        seen.add(folder.resolve())
         file = folder / "ghost.json"
         if not file.exists():
             raise InputError("no ghost.json here", where=str(folder), hint="First: probekit ghost trace RUN.")
         record = read_json(file)
+        if not isinstance(record, dict) or not set(record) >= KEYS:
+            raise InputError(
+                "not the results of a Ghost run",
+                where=str(file),
+                hint="Make it again: probekit ghost trace RUN.",
+            )
         name = str(record["model"])
-        found[name if name not in found else f"{name} ({folder.name})"] = record
+        names = (name, f"{name} ({folder.name})", f"{name} ({folder})", f"{name} ({folder.resolve()})")
+        found[next(one for one in names if one not in found)] = record
     policies = {str(record["policy"]["digest"]) for record in found.values()}
     if len(policies) > 1:
         raise InputError(

@@ -212,6 +212,24 @@ def test_models_stand_beside_each_other_in_the_papers_form(tmp_path):
     assert "different words" in table.caption
 
 
+def test_no_model_falls_out_where_folders_share_a_name(tmp_path):
+    made_of = [made(n)[0] for n in (15, 9, 6)]
+    folders = [record(tmp_path / name / "run", one) for name, one in zip("abc", made_of, strict=True)]
+    _, table = write_models(tmp_path / "out", folders)
+    assert len(table.rows) == len({row[0] for row in table.rows}) == 3
+    for row, summary in zip(table.rows, made_of, strict=True):
+        assert row[1].value == pytest.approx(summary.rates.groups["all"].h_rate.average.value)
+    with pytest.raises(InputError, match="given twice"):
+        write_models(tmp_path / "out", [folders[0], folders[1], folders[0]])
+
+
+@pytest.mark.parametrize("value", [[], {}, {"model": "m"}])
+def test_a_file_of_something_else_is_named(tmp_path, value):
+    write_json(tmp_path / "ghost.json", value)
+    with pytest.raises(InputError, match="not the results of a Ghost run"):
+        write_models(tmp_path / "out", [tmp_path])
+
+
 def test_runs_under_different_policies_are_not_compared(tmp_path):
     summary, *_ = made(6)
     folders = [record(tmp_path / "a", summary), record(tmp_path / "b", summary, policy={"digest": "two"})]
