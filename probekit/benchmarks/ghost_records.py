@@ -7,6 +7,7 @@ verdict; `unread` counts them.
 from pathlib import Path
 
 from probekit.benchmarks.ghost import GhostCategory, Manifest
+from probekit.benchmarks.ghost_validate import stage1
 from probekit.errors import InputError
 from probekit.files import Json, read_json, read_jsonl
 
@@ -16,7 +17,10 @@ def load_quality(path: Path, manifest: Manifest) -> dict[str, list[dict[str, int
 
     A picture of which no round could be read is left out.
     """
-    found = {key: _rounds(value, where) for key, value, where in _by_image(path, manifest, "rounds")}
+    found = {
+        key: _rounds(value, f"{where} (image {key})")
+        for key, value, where in _by_image(path, manifest, "rounds")
+    }
     return {key: rounds for key, rounds in found.items() if rounds}
 
 
@@ -32,8 +36,13 @@ def load_assignments(path: Path, manifest: Manifest) -> dict[str, str]:
 
 def unread(path: Path) -> int:
     """Answers in a file of recorded verdicts that could not be read; of stage 1, single rounds."""
-    given = [value["unread"] for _, value in read_jsonl(path) if "unread" in value]
-    return sum(one if type(one) is int else 1 for one in given)
+    count = 0
+    for number, value in read_jsonl(path):
+        one = value.get("unread", 0)
+        if type(one) is int and one < 0:
+            raise InputError(f"'unread' is {one}", where=f"{path}, line {number}")
+        count += one if type(one) is int else 1
+    return count
 
 
 def load_clusters(path: Path) -> dict[str, GhostCategory]:
@@ -76,4 +85,9 @@ def _rounds(value: Json, where: str) -> list[dict[str, int]]:
     rounds = value["rounds"]
     if not isinstance(rounds, list) or not all(isinstance(scores, dict) for scores in rounds):
         raise InputError("'rounds' must be a list of objects", where=where)
+    try:
+        if rounds:
+            stage1(rounds)
+    except InputError as error:
+        raise InputError(error.what, where=where, hint=error.hint) from None
     return rounds

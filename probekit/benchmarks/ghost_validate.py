@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from probekit.benchmarks.ghost import Family, GhostCategory, GhostImage, Manifest
 from probekit.errors import InputError
@@ -46,7 +46,7 @@ def check_files(manifest: Manifest, per_category: int | None = None) -> list[Fau
                 opened.load()
         except FileNotFoundError:
             faults.append(Fault(image.image, "no such file"))
-        except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
             faults.append(Fault(image.image, f"does not open: {error}"))
         if image.category.family is not Family.PRESENCE and not image.target.casefold().startswith("the "):
             faults.append(

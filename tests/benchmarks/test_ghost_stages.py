@@ -9,7 +9,13 @@ import pytest
 from PIL import Image, ImageFilter
 
 from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
-from probekit.benchmarks.ghost_records import load_assignments, load_clusters, load_compliance
+from probekit.benchmarks.ghost_records import (
+    load_assignments,
+    load_clusters,
+    load_compliance,
+    load_quality,
+    unread,
+)
 from probekit.benchmarks.ghost_report import validate
 from probekit.benchmarks.ghost_validate import (
     DIMENSIONS,
@@ -128,6 +134,12 @@ def test_files_that_are_missing_damaged_or_contradict_their_line(tmp_path: Path)
         ("b.png", "the"),
         ("b.png", "target"),
     ]
+    png = (tmp_path / "b.png").read_bytes()
+    at = png.index(b"IDAT")
+    # the piece of pixels says it is shorter than it is, so that no other begins where it ends
+    (tmp_path / "d.png").write_bytes(png[: at - 4] + (200).to_bytes(4, "big") + png[at:])
+    (broken,) = check_files(Manifest(tmp_path, (DIAL,)))
+    assert broken.what.startswith("does not open: ")
     short = check_files(Manifest(tmp_path, (BADGE,)), per_category=1)
     assert len(short) == 7
 
@@ -168,3 +180,9 @@ def test_records_name_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "k.json").write_text('{"1": "nothing"}')
     with pytest.raises(InputError, match="cluster -> category"):
         load_clusters(tmp_path / "k.json")
+    write_jsonl(path, [{"image_id": "b", "rounds": [scores(), scores(realism=7)]}])
+    with pytest.raises(InputError, match=r"line 1 \(image b\): round 2: realism is 7"):
+        load_quality(path, manifest)
+    write_jsonl(path, [{"image_id": "b", "rounds": [scores()], "unread": -7}])
+    with pytest.raises(InputError, match=r"line 1: 'unread' is -7"):
+        unread(path)
