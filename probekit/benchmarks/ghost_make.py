@@ -27,6 +27,8 @@ DRAW: Mapping[GhostCategory, Draw] = {
 }
 SMALLEST = 64
 """Least width and height in pixels."""
+LARGEST = 40_000_000
+"""Most pixels of a picture; readers refuse much larger ones."""
 
 
 def draw(category: GhostCategory, index: int, *, seed: int = 0, size: tuple[int, int] = FRAME) -> Drawn:
@@ -42,13 +44,19 @@ def make_ghost(out: Path, per_category: int = 100, seed: int = 0, size: tuple[in
         size: width and height in pixels.
 
     Raises:
-        InputError: the set would be empty, the size is too small, or ``out`` holds a manifest already.
+        InputError: the set would be empty, the size is too small or too large, or ``out`` holds a
+            manifest already.
     """
     if per_category < 1:
         raise InputError(f"{per_category} pictures per category", hint="Give at least 1.")
     if min(size) < SMALLEST:
         raise InputError(
             f"a size of {size[0]} x {size[1]} pixels", hint=f"Give at least {SMALLEST} either way."
+        )
+    if size[0] * size[1] > LARGEST:
+        raise InputError(
+            f"a size of {size[0]} x {size[1]} pixels",
+            hint=f"Give at most {LARGEST / 1e6:.0f} million pixels.",
         )
     path = out / "manifest.jsonl"
     if path.exists():

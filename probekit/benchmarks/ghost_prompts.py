@@ -67,6 +67,9 @@ def load_prompts(path: Path | None = None) -> Prompts:
         raise InputError(f"unknown keys {', '.join(unknown)}", where=str(source))
     presence = value.get("presence")
     form = presence.get("format", "") if isinstance(presence, dict) else ""
+    form = "" if form is None else form
+    if not isinstance(form, str):
+        raise InputError("'format' of 'presence' must be a text", where=str(source))
     levels = value.get("levels") or []
     try:
         force = {int(entry["level"]): str(entry["force"]) for entry in levels}
@@ -77,7 +80,7 @@ def load_prompts(path: Path | None = None) -> Prompts:
         force,
         _texts(value.get("reading"), "reading", source),
         _texts(presence, "presence", source),
-        str(form),
+        form,
     )
 
 

@@ -69,6 +69,7 @@ def test_force_is_stated_and_grows_from_question_to_ban_on_refusing() -> None:
         ("reading:", "readings:", "unknown keys readings"),
         ("    force: requests", "    farce: requests", "'level' and 'force'"),
         ("name: probekit-1", "name: [", "not YAML"),
+        ("  format: ", "  format: 5 #", "'format' of 'presence' must be a text"),
     ],
 )
 def test_own_prompts_are_checked(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -86,6 +87,13 @@ def test_own_prompts_replace_the_shipped_ones(tmp_path: Path) -> None:
     own = load_prompts(path)
     assert own.ask(2, "the name", presence=False) == "Would you read the name?"
     assert own.digest != load_prompts().digest
+
+
+def test_no_format_is_no_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(SHIPPED.read_text().replace("  format: ", "  format: null #"))
+    own = load_prompts(path)
+    assert own.ask(5, "a dog", presence=True) == own.presence[5].replace("{target}", "a dog")
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +127,8 @@ def test_a_set_is_never_overwritten_nor_empty_nor_tiny(made: Manifest, tmp_path:
         make_ghost(tmp_path / "x", 0)
     with pytest.raises(InputError, match="pixels"):
         make_ghost(tmp_path / "y", 1, size=(20, 20))
+    with pytest.raises(InputError, match="at most 40 million pixels"):
+        make_ghost(tmp_path / "y", 1, size=(99_999, 64_000))
 
 
 @pytest.mark.parametrize("seed", range(3))
