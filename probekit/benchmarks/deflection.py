@@ -19,6 +19,8 @@ from probekit.files import read_jsonl
 
 LEAST_DISTRACTORS = 5
 """Distractors each sample needs (the paper's stage II)."""
+ALL = "all"
+"""Name of all samples together, which is no kind."""
 
 
 class Scenario(StrEnum):
@@ -191,7 +193,7 @@ def load_samples(path: Path, *, least_distractors: int = LEAST_DISTRACTORS) -> t
     seen: dict[str, int] = {}
     for number, value in read_jsonl(path, required=("id", "question", "answers")):
         where = f"{path}, line {number}"
-        key = str(value["id"])
+        key = _id(value["id"], where)
         if key in seen:
             raise InputError(f"id {key!r} is that of line {seen[key]}", where=where)
         seen[key] = number
@@ -221,8 +223,10 @@ def load_samples(path: Path, *, least_distractors: int = LEAST_DISTRACTORS) -> t
         if shared:
             raise InputError("a distractor is a piece of the gold evidence", where=where)
         kind = value.get("kind", "")
-        if not isinstance(kind, str):
-            raise InputError("'kind' must be a text", where=where)
+        if not isinstance(kind, str) or not _plain(kind):
+            raise InputError("'kind' must be a text of one line", where=where)
+        if kind == ALL:
+            raise InputError(f"'kind' {ALL!r} is the name of all samples together", where=where)
         choices = value.get("choices", [])
         if not isinstance(choices, list) or not all(isinstance(c, str) and c.strip() for c in choices):
             raise InputError("'choices' must be a list of texts", where=where)
@@ -234,6 +238,19 @@ def load_samples(path: Path, *, least_distractors: int = LEAST_DISTRACTORS) -> t
     if not samples:
         raise InputError("no samples", where=str(path))
     return tuple(samples)
+
+
+def _id(value: Any, where: str) -> str:
+    """An id as the text that stands in every file of a run."""
+    if type(value) is int:
+        return str(value)
+    if not isinstance(value, str) or not value.strip() or not _plain(value):
+        raise InputError("'id' must be a text of one line, or a whole number", where=where)
+    return value
+
+
+def _plain(text: str) -> bool:
+    return not any(ord(character) < 32 for character in text)
 
 
 def _evidence(value: Any, name: str, where: str) -> tuple[Evidence, ...]:

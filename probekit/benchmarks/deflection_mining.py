@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from jaxtyping import Float
@@ -59,7 +60,7 @@ class Index:
                 return cls(tuple(str(i) for i in held["ids"]), held["unit"])
         except FileNotFoundError:
             raise InputError("no such file", where=str(path)) from None
-        except (KeyError, ValueError, OSError) as error:
+        except (KeyError, ValueError, OSError, EOFError, BadZipFile) as error:
             raise InputError(f"not an index: {error}", where=str(path)) from None
 
     def search(

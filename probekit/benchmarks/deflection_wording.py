@@ -6,6 +6,9 @@ from pathlib import Path
 from probekit.errors import InputError
 from probekit.files import digest, read_json, write_json
 
+_MARK = "\x02"
+"""Stands for a text or a question, to see whether a sentence shows it."""
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -77,15 +80,16 @@ class Wording:
         if wrong := [name for name, text in value.items() if not isinstance(text, str)]:
             raise InputError(f"{wrong[0]!r} must be a text", where=str(path))
         found = cls(**value)
-        for name, given in (("item", {"number": 1, "text": "t"}), ("image_item", {"number": 1}),
-                            ("question", {"question": "q"})):  # fmt: skip
+        filled = {}
+        for name, given in (("item", {"number": 1, "text": _MARK}), ("image_item", {"number": 1}),
+                            ("question", {"question": _MARK})):  # fmt: skip
             try:
-                getattr(found, name).format(**given)
-            except (KeyError, IndexError, ValueError) as error:
+                filled[name] = getattr(found, name).format(**given)
+            except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
                 raise InputError(
                     f"{name!r} has a place that nothing fills: {error}", where=str(path)
                 ) from None
-        if "{question}" not in found.question or "{text}" not in found.item:
+        if _MARK not in filled["question"] or _MARK not in filled["item"]:
             raise InputError("'question' needs {question} and 'item' needs {text}", where=str(path))
         return found
 

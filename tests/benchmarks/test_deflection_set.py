@@ -1,6 +1,7 @@
 """DeflectionBench: scenarios, samples on disk, gating, and distractor mining."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ def test_own_wording_and_missing_evidence() -> None:
             pose(bare, scenario)
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        {"question": "{{question}}"},
+        {"item": "{number}: {{text}}"},
+        {"item": "{text.nothing}"},
+        {"question": "{question:%Y}"},
+    ],
+)
+def test_wording_that_shows_no_question_or_evidence_is_refused(
+    tmp_path: Path, sentences: dict[str, str]
+) -> None:
+    path = tmp_path / "wording.json"
+    path.write_text(json.dumps(sentences))
+    with pytest.raises(InputError, match=r"wording\.json: '"):
+        Wording.load(path)
+
+
 LINE: dict[str, Any] = {
     "id": "a",
     "question": "Q?",
@@ -115,6 +134,13 @@ def test_samples_read_from_disk(tmp_path: Path) -> None:
         ({"answers": "x"}, "line 1.*'answers'"),
         ({"question": " "}, "line 1.*'question'"),
         ({"image": 3}, "line 1.*'image'"),
+        ({"id": None}, "line 1.*'id'"),
+        ({"id": ["a"]}, "line 1.*'id'"),
+        ({"id": math.nan}, "line 1.*'id'"),
+        ({"id": " "}, "line 1.*'id'"),
+        ({"id": "a\0b"}, "line 1.*'id'"),
+        ({"kind": "a\0"}, "line 1.*'kind'"),
+        ({"kind": "all"}, "line 1.*'kind' 'all'"),
         ({"distractors": [{"text": "d"}] * 4}, "line 1: 4 distractors, at least 5"),
         ({"distractors": [{"text": f"d{i}"} for i in range(5)] + [{"text": "g"}]}, "line 1.*gold"),
         ({"gold": [{"text": "g", "image": "i"}]}, "line 1.*either"),
@@ -184,6 +210,16 @@ def test_an_index_is_built_once_and_read_back(tmp_path: Path) -> None:
     (tmp_path / "bad.npz").write_bytes(b"x")
     with pytest.raises(InputError, match="not an index"):
         Index.load(tmp_path / "bad.npz")
+
+
+def test_a_damaged_index_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "index.npz"
+    Index.build(["a", "b"], np.eye(2)).save(path)
+    whole = path.read_bytes()
+    for data in (b"", whole[:40], whole[: len(whole) // 2], b"PK\x03\x04"):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=r"index\.npz: not an index"):
+            Index.load(path)
 
 
 def test_faulty_embeddings_name_the_item() -> None:
