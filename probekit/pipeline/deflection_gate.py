@@ -15,12 +15,13 @@ from probekit.benchmarks.deflection_gating import (
     gate_parametric,
 )
 from probekit.errors import InputError
-from probekit.files import Json, read_jsonl, write_jsonl
+from probekit.files import Json, distinct, read_jsonl, write_jsonl
 from probekit.metrics.deflection import judge
 from probekit.metrics.deflection_responses import load_responses
 
 ALONE = "distractor"
 """Field of a response that was given one distractor alone: the distractor's number from 0."""
+DROPPED = "dropped.jsonl"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def gate(
     rule: ParametricRule = "none_correct",
     least_distractors: int = 5,
 ) -> Gated:
-    """Write the samples that stay, and ``dropped.jsonl`` beside them.
+    """Write the samples that stay, and ``dropped.jsonl`` beside them; never over samples or responses.
 
     Each file of responses is one model's. Responses under parametric serve stage I, those under oracle stage
     III; lines of ``sample_id``, ``distractor`` (its number) and ``text`` say what each distractor alone lets
@@ -58,6 +59,12 @@ def gate(
         InputError: two files share a name, a model's responses to a stage are incomplete (file and sample are
             named), or there are none at all.
     """
+    for written in (out, out.with_name(DROPPED)):
+        distinct(written, samples, *responses)
+    if out.name == DROPPED:
+        raise InputError(
+            f"{DROPPED} is the file of what is dropped", where=str(out), hint="Give another --out."
+        )
     held = load_samples(samples, least_distractors=0)
     by_model = {path.stem: path for path in responses}
     if len(by_model) < len(responses):
@@ -88,7 +95,9 @@ def gate(
                 for n, one in enumerate(found)
                 if not one.keep
             ]
-            stay = [piece for piece, one in zip(line["distractors"], found, strict=True) if one.keep]
+            stay = [
+                piece for piece, one in zip(line.get("distractors") or [], found, strict=True) if one.keep
+            ]
             line["distractors"] = stay
             if len(stay) < least_distractors:
                 verdict = Kept(False, f"{len(stay)} distractors are left, {least_distractors} are needed")
@@ -98,7 +107,7 @@ def gate(
         else:
             dropped.append({"id": name, "stage": stage, "reason": verdict.reason})
     write_jsonl(out, kept)
-    write_jsonl(out.with_name("dropped.jsonl"), [*dropped, *pieces])
+    write_jsonl(out.with_name(DROPPED), [*dropped, *pieces])
     used = [f"{name} ({len(found)} models)" for name, found in (
         ("I, parametric", stages[Scenario.PARAMETRIC]), ("III, oracle", stages[Scenario.ORACLE]),
         ("III, distractors", given)) if found]  # fmt: skip
@@ -144,13 +153,17 @@ def _alone(path: Path, samples: Sequence[Sample]) -> dict[tuple[str, int], Outco
         where, name, place = f"{path}, line {number}", str(line.get("sample_id")), line[ALONE]
         if name not in known:
             raise InputError(f"sample {name!r} is not among the samples", where=where)
-        if not isinstance(place, int) or not 0 <= place < len(known[name].distractors):
+        if type(place) is not int or not 0 <= place < len(known[name].distractors):
             raise InputError(f"sample {name!r} has no distractor {place!r}", where=where)
+        if not isinstance(line["text"], str):
+            raise InputError("'text' must be a text", where=where)
+        if (name, place) in found:
+            raise InputError(f"a second response to distractor {place} of {name!r} alone", where=where)
         outcome = line.get("outcome")
         if outcome is not None and outcome not in tuple(Outcome):
             raise InputError(f"unknown outcome {outcome!r}", where=where)
         found[name, place] = (
-            judge(str(line["text"]), known[name].answers).outcome if outcome is None else Outcome(outcome)
+            judge(line["text"], known[name].answers).outcome if outcome is None else Outcome(outcome)
         )
     return found
 

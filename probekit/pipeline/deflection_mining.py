@@ -13,7 +13,17 @@ import numpy as np
 from probekit.benchmarks.deflection import Sample, load_samples
 from probekit.benchmarks.deflection_mining import Backend, Found, Index, chunks, rerank
 from probekit.errors import InputError
-from probekit.files import Json, digest, inside, read_json, read_jsonl, sha256, write_json, write_jsonl
+from probekit.files import (
+    Json,
+    digest,
+    distinct,
+    inside,
+    read_json,
+    read_jsonl,
+    sha256,
+    write_json,
+    write_jsonl,
+)
 from probekit.metrics.answers import normalise, says
 
 if TYPE_CHECKING:
@@ -86,6 +96,8 @@ def mine(
         InputError: a file is not valid, the index is that of another pool or encoder, or too little is left.
     """
     how = how or Mining()
+    for made in (out, index, index.with_suffix(".json")):
+        distinct(made, samples, pool)
     held = load_samples(samples, least_distractors=0)
     items = read_pool(pool, how.words, how.overlap)
     found = _index(pool, items, encoder, index, images, how)
@@ -104,7 +116,7 @@ def mine(
         if reranker is not None and asked is not None:
             near = _reranked(near, by_id, reranker, asked[number], how.k)
         line = dict(lines[sample.sample_id])
-        line["distractors"] = [*line.get("distractors", []), *(_piece(by_id[n.item]) for n in near)]
+        line["distractors"] = [*(line.get("distractors") or []), *(_piece(by_id[n.item]) for n in near)]
         written.append(line)
     write_jsonl(out, written)
     return len(held), len(items)

@@ -318,6 +318,34 @@ def test_incomplete_responses_are_refused(set_of_four: Path, tmp_path: Path) -> 
         gate(set_of_four, [half, twin], out)
 
 
+def test_responses_to_a_distractor_alone_are_checked(set_of_four: Path, tmp_path: Path) -> None:
+    out, path = tmp_path / "kept.jsonl", tmp_path / "alone.jsonl"
+    line = {"sample_id": "a", "distractor": 0, "text": "Oslo"}
+    for second, message in (
+        (line, "line 2: a second response to distractor 0 of 'a'"),
+        ({**line, "distractor": True}, "line 2: sample 'a' has no distractor True"),
+        ({**line, "distractor": 1, "text": 5}, "line 2: 'text' must be a text"),
+    ):
+        write(path, [line, second])
+        with pytest.raises(InputError, match=message):
+            gate(set_of_four, [path], out)
+    # a sample without distractors has none to drop
+    bare = {"id": "a", "question": "Q?", "answers": ["Rome"], "gold": [{"text": "g"}]}
+    samples = write(tmp_path / "two.jsonl", [bare, {**bare, "id": "b", "distractors": [{"text": "d"}]}])
+    write(path, [{"sample_id": "b", "distractor": 0, "text": "Rome"}])
+    gate(samples, [path], out, least_distractors=0)
+    assert [line.get("distractors") for _, line in read_jsonl(out)] == [[], []]
+
+
+def test_gating_writes_over_nothing_it_reads(set_of_four: Path, tmp_path: Path) -> None:
+    answers = responses(tmp_path / "dropped.jsonl", {name: {"oracle": "Rome"} for name in "abcd"})
+    held = set_of_four.read_bytes(), answers.read_bytes()
+    for out, given in ((set_of_four, answers), (answers, answers), (tmp_path / "kept.jsonl", answers)):
+        with pytest.raises(InputError, match=r"would overwrite its input|file of what is dropped"):
+            gate(set_of_four, [given], out)
+    assert (set_of_four.read_bytes(), answers.read_bytes()) == held
+
+
 def run(*arguments: object) -> str:
     done = CliRunner().invoke(app, ["deflection", *map(str, arguments)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
