@@ -79,10 +79,12 @@ def deflection_judge(
 ) -> None:
     """Outcome of every response by a judge: correct, incorrect, not attempted."""
     from probekit.benchmarks.deflection import load_samples
+    from probekit.files import distinct
     from probekit.judges.columns import Column
     from probekit.judges.columns_file import judge_file
     from probekit.metrics.deflection_responses import load_responses
 
+    distinct(out, samples)
     items: list[dict[str, object] | None] = [
         {"question": r.sample.question, "answers": list(r.sample.answers), "response": r.text}
         for r in load_responses(responses, load_samples(samples, least_distractors=0))
@@ -102,10 +104,12 @@ def deflection_score(
     from dataclasses import asdict
 
     from probekit.benchmarks.deflection import load_samples
-    from probekit.files import write_json
+    from probekit.files import distinct, write_json
     from probekit.metrics.deflection import agreement, evaluate
     from probekit.metrics.deflection_responses import load_responses
 
+    if out is not None:
+        distinct(out, responses, samples)
     held = load_responses(responses, load_samples(samples, least_distractors=0))
     result = evaluate(
         [r.outcome for r in held],

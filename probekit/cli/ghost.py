@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,7 +94,9 @@ def ghost_questions(
     """Write every picture's question at all five tone levels."""
     from probekit.benchmarks.ghost import load_manifest, write_questions
     from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.files import distinct
 
+    distinct(out, manifest, prompts)
     texts = load_prompts(prompts)
     count = write_questions(out, load_manifest(manifest), texts)
     typer.echo(f"{count} questions, prompts {texts.name} ({texts.digest}): {out}")
@@ -245,9 +248,11 @@ def ghost_score(
     from dataclasses import asdict
 
     from probekit.benchmarks.ghost import load_manifest
-    from probekit.files import write_json
+    from probekit.files import distinct, write_json
     from probekit.metrics.rates import Policy, evaluate, load_responses, with_rule_scores
 
+    if out is not None:
+        distinct(out, responses, manifest)
     held = load_responses(responses, load_manifest(manifest))
     scored_by_rules = 0
     if rule_scores:
@@ -299,6 +304,6 @@ def _names(detectors: list[str] | None) -> tuple[str, ...] | None:
 
 def _size(text: str) -> tuple[int, int]:
     width, mark, height = text.partition("x")
-    if not mark or not width.isdigit() or not height.isdigit():
+    if not mark or not all(re.fullmatch("[0-9]{1,5}", side) for side in (width, height)):
         raise InputError(f"--size {text}", hint="Give WIDTHxHEIGHT, such as 640x480.")
     return int(width), int(height)

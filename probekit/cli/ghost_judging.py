@@ -81,7 +81,7 @@ def ghost_validate(
     from probekit.benchmarks.ghost import Manifest, load_manifest
     from probekit.benchmarks.ghost_report import validate
     from probekit.benchmarks.ghost_validate import check_files
-    from probekit.files import write_json
+    from probekit.files import distinct, write_json
     from probekit.judges.ghost.scenarios import load_scenarios
     from probekit.judges.ghost.stages import STAGES, Records, ask_stages
 
@@ -91,6 +91,10 @@ def ghost_validate(
         raise InputError(
             "--grown must stand beside the manifest", where=str(grown), hint="Its paths start from there."
         )
+    if out is not None:
+        distinct(out, manifest, quality, compliance, assignments, clusters, scenarios)
+    if grown is not None:
+        distinct(grown, quality, compliance, assignments, clusters, scenarios, out)
     limits = dict(_threshold(text) for text in threshold or ())
     held = load_manifest(manifest)
     given = Records(quality, compliance, assignments, clusters)
@@ -165,10 +169,12 @@ def ghost_judge(
     """H-Score of every response by a judge that sees the prompt and the response, not the picture."""
     from probekit.benchmarks.ghost import Family, load_manifest
     from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.files import distinct
     from probekit.judges.columns import Column
     from probekit.judges.columns_file import judge_file
     from probekit.metrics.rates import load_responses
 
+    distinct(out, manifest, prompts)
     texts = load_prompts(prompts)
     items: list[dict[str, object] | None] = []
     for held in load_responses(responses, load_manifest(manifest)):

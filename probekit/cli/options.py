@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from probekit.metrics.estimates import Estimate
 
 Out = Annotated[Path | None, typer.Option(help="Write the full result here as JSON.")]
-Draws = Annotated[int, typer.Option(help="Bootstrap draws behind each interval; 0 for none.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Draws = Annotated[int, typer.Option(help="Bootstrap draws behind each interval; 0 for none.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 Responses = Annotated[Path, typer.Argument(help="JSON Lines with text and example_id.", show_default=False)]
 JudgeKind = Annotated[str, typer.Option("--judge", help="endpoint, hf or recorded.", show_default=False)]
 JudgeModel = Annotated[str, typer.Option("--model", help="Its model; the record's file.", show_default=False)]

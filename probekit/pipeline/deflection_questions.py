@@ -9,7 +9,7 @@ from pathlib import Path
 from probekit.benchmarks.deflection import LEAST_DISTRACTORS, Posed, Sample, Scenario, load_samples, pose
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.families.conversation import chat
-from probekit.files import Json, write_jsonl
+from probekit.files import Json, distinct, write_jsonl
 from probekit.pipeline.deflection_gate import ALONE
 
 
@@ -24,6 +24,7 @@ def write_questions(
     Returns:
         How many there are.
     """
+    distinct(out, samples, wording)
     words = Wording() if wording is None else Wording.load(wording)
     held = load_samples(samples, least_distractors=1 if alone else LEAST_DISTRACTORS)
     ask = _each_distractor if alone else _each_scenario

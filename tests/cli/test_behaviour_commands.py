@@ -127,3 +127,43 @@ def test_consistency_of_the_printed_numbers(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("tones: 5\ntable:\n  m: [50.0, 1.0, 3.5, 0.1]\n")
     assert "1 checks, 0 inconsistent" in run("consistency", "ghost", "--printed", own)
+
+
+def test_no_result_is_written_over_what_it_is_made_from(ghost: Path, tmp_path: Path) -> None:
+    manifest, answers, samples = tmp_path / "m.jsonl", tmp_path / "a.jsonl", tmp_path / "s.jsonl"
+    manifest.write_bytes((ghost / "manifest.jsonl").read_bytes())
+    image = next(line for _, line in read_jsonl(manifest))["image"]
+    write_jsonl(answers, [{"example_id": f"{Path(image).stem}-tone1", "text": "No."}])
+    sample = {"id": "a", "question": "Q?", "answers": ["x"], "gold": [{"text": "g"}]}
+    write_jsonl(samples, [{**sample, "distractors": [{"text": f"d{n}"} for n in range(5)]}])
+    said = tmp_path / "said.jsonl"
+    write_jsonl(said, [{"example_id": "a-oracle", "text": "x"}])
+    record = ("--judge", "recorded", "--model", answers)
+    for command, out in (
+        (("ghost", "questions", manifest), manifest),
+        (("ghost", "score", answers, "--manifest", manifest), answers),
+        (("ghost", "score", answers, "--manifest", manifest), manifest),
+        (("ghost", "judge", answers, "--manifest", manifest, *record), manifest),
+        (("ghost", "validate", manifest), manifest),
+        (("deflection", "questions", samples), samples),
+        (("deflection", "score", said, "--samples", samples), said),
+        (("deflection", "score", said, "--samples", samples), samples),
+        (("deflection", "judge", said, "--samples", samples, *record), samples),
+    ):
+        held = out.read_bytes()
+        done = RUN.invoke(app, [str(a) for a in (*command, "--out", out)])
+        assert isinstance(done.exception, InputError), (command, done.output, done.exception)
+        assert "overwrite" in str(done.exception)
+        assert out.read_bytes() == held
+
+
+@pytest.mark.parametrize("options", [("--seed", "-1"), ("--draws", "-5")])
+def test_negative_seeds_and_draws_are_bad_usage(tmp_path: Path, options: tuple[str, str]) -> None:
+    run("ghost", "score", tmp_path / "r.jsonl", "--manifest", tmp_path / "m.jsonl", *options, code=2)
+
+
+@pytest.mark.parametrize("size", ["\u00b2x\u00b2", "640", "999999x999999", "x"])
+def test_sizes_are_two_plain_numbers(tmp_path: Path, size: str) -> None:
+    done = RUN.invoke(app, ["ghost", "make", str(tmp_path / "set"), "--size", size])
+    assert isinstance(done.exception, InputError)
+    assert "WIDTHxHEIGHT" in str(done.exception)
