@@ -256,6 +256,12 @@ def _target(device: str, quantization: Quantization | None) -> str | None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise InputError(f"device {device!r} was asked for, but no GPU is visible", hint="Use --device cpu.")
+    try:
+        torch.device(device)
+    except RuntimeError:
+        raise InputError(
+            f"no device is called {device!r}", hint="Known: auto, cpu, cuda, cuda:1, map."
+        ) from None
     return device
 
 

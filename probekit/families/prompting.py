@@ -121,9 +121,17 @@ class Prompter:
 
         Raises:
             InputError: a conversation has other than ``images`` places for pictures, or more than one turn
-                under a template that takes one.
+                under a template that takes one, or a text holds the mark of a picture.
         """
         messages = messages_of(question, images)
+        for part in (part for message in messages for part in message.parts):
+            if isinstance(part, Text) and self._image_token in part.text:
+                at = part.text.index(self._image_token)
+                raise InputError(
+                    f"a text of the prompt holds {self._image_token!r}, by which this model marks a picture: "
+                    f"{part.text[max(0, at - 40) : at + 60]!r}",
+                    hint="Take it out of the question or the evidence; pictures are placed by themselves.",
+                )
         if self.template.text is not None:
             return self._templated(messages)
         own = getattr(self.vlm.processor, "chat_template", None) is not None

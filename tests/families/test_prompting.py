@@ -50,6 +50,14 @@ def test_rows_that_only_agree_in_total_are_refused():
         check_counts(["a", "b", "c"], [4, 3, 5], [4, 4, 4])
 
 
+def test_a_text_that_holds_the_mark_of_a_picture_is_refused(vlm):
+    prompter = Prompter(vlm)
+    mark = vlm.tokenizer.decode([vlm.image_token_id])
+    for pictures in ([picture()], []):
+        with pytest.raises(InputError, match="by which this model marks a picture: 'Is .* there"):
+            prompter.encode([f"Is {mark} there?"], [pictures])
+
+
 @pytest.mark.parametrize(
     ("template", "written"),
     [("<s>USER: <image>\n{q} ASSISTANT:", True), ("USER: <image>\n{q} ASSISTANT:", False)],
@@ -116,6 +124,8 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 def test_a_device_that_is_not_there_is_refused(tmp_path):
     import torch
 
+    with pytest.raises(InputError, match="no device is called 'zz'"):
+        load(str(make("llava", tmp_path / "tiny")), device="zz")
     if torch.cuda.is_available():
         pytest.skip("a GPU is visible here")
     folder = make("llava", tmp_path)
