@@ -74,7 +74,7 @@ def answer_all(
             "the answers are those of another run", where=str(out), hint="Give another file, or remove it."
         )
     with JsonlAppender(out) as lines:
-        done = {str(line["example_id"]) for line in lines.done}
+        done = {str(line.get("example_id")) for line in lines.done}
         left = [line for line in asked if line["example_id"] not in done]
         if left:
             name = model.spec.name

@@ -28,7 +28,7 @@ from probekit.pipeline.pope_trace import Cost
 from probekit.pipeline.tracing import LateModel
 
 ORGANISM = "organism"
-ANSWERS, STORE, NUMBERS = "answers.jsonl", "store", "deflection.json"
+ANSWERS, STORE, NUMBERS, JOB = "answers.jsonl", "store", "deflection.json", "job.json"
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,11 @@ def _files(job: DeflectionJob) -> tuple[Path, Path, Path | None]:
         )
     made = job.out / "set"
     if not (made / SAMPLES).exists():
+        # the job is written after the samples, so this is the folder of something else
+        if (job.out / JOB).exists():
+            raise InputError(
+                "the folder belongs to another run", where=str(job.out), hint="Give another --out."
+            )
         make_deflection(made, job.per_kind, job.seed)
     if (held := sum(1 for _ in read_jsonl(made / SAMPLES))) != (wanted := job.per_kind * len(KINDS)):
         raise InputError(
@@ -158,9 +163,11 @@ def _files(job: DeflectionJob) -> tuple[Path, Path, Path | None]:
 
 def _claim(out: Path, identity: Json) -> None:
     """Note whose folder it is, or refuse one of another run."""
-    path = out / "job.json"
+    path = out / JOB
     if path.exists():
         before = read_json(path)
+        if not isinstance(before, dict):
+            raise InputError("not the job of a run", where=str(path), hint="Give another --out.")
         if changed := [name for name in identity if before.get(name) != identity[name]]:
             raise InputError(
                 f"the folder belongs to a run with another {', '.join(changed)}",

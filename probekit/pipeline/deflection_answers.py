@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -108,7 +109,7 @@ def answer_prompts(
             "the answers are those of another run", where=str(out), hint="Give another --out, or remove it."
         )
     with JsonlAppender(out) as lines:
-        done = {str(line["example_id"]) for line in lines.done}
+        done = {str(line.get("example_id")) for line in lines.done}
         write_json(header, {"digest": identity, "model": model.spec.name, "max_new_tokens": max_new_tokens})
         with progress("Answering", len(prompts), "prompts", len(done)) as advance:
             for group in _batches(prompts, batch):
@@ -159,7 +160,8 @@ def chosen_answers(model: LateModel, prompts: Sequence[Prompt]) -> list[Json]:
     texts, owners = [], []
     for place, prompt in enumerate(prompts):
         for number, choice in enumerate(prompt.sample.choices):
-            ids = prompter.continuation(prompt.posed.example.messages, choice)
+            with _named(prompt):
+                ids = prompter.continuation(prompt.posed.example.messages, choice)
             target = Target(RowKey(prompt.example_id, number), 0, len(ids) - 1)
             texts.append(
                 Forced(
@@ -195,6 +197,9 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
     from probekit.forward.generate import Generator, Question
 
     vlm, prompter = model.get()
+    for prompt in group:
+        with _named(prompt):
+            prompter.text(prompt.posed.example.messages, len(prompt.posed.images))
     questions = [
         Question(
             prompt.example_id,
@@ -215,6 +220,15 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
         }
         for prompt, found in zip(group, Generator(vlm, prompter, max_new_tokens).run(questions), strict=True)
     ]
+
+
+@contextmanager
+def _named(prompt: Prompt) -> Iterator[None]:
+    """What is wrong with a text is said with its sample."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, where=f"sample {prompt.sample.sample_id}", hint=error.hint) from None
 
 
 def _asked(prompt: Prompt) -> Json:

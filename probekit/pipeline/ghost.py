@@ -158,7 +158,7 @@ def load_run(out: Path, given: GhostJob | None = None, **changes: Any) -> GhostR
             raise InputError(
                 "the folder does not say which model answered", where=str(out), hint="Name it with --model."
             )
-        given = jobs.make(GhostJob, **read_json(file))
+        given = _read_job(file)
     wanted = {name: value for name, value in changes.items() if value is not None}
     loading: dict[str, Any] = {name: wanted.pop(name) for name in ("dtype", "device") if name in wanted}
     model: dict[str, Any] = {**given.model.model_dump(), **loading}
@@ -268,12 +268,23 @@ def _refuse_other_questions(run: GhostRun) -> None:
         )
 
 
+def _read_job(path: Path) -> GhostJob:
+    """The job that a run saved."""
+    value = read_json(path)
+    try:
+        if isinstance(value, dict):
+            return jobs.make(GhostJob, **value)
+    except InputError:
+        pass
+    raise InputError("not the job of a Ghost run", where=str(path), hint="Give another folder.")
+
+
 def _refuse_another(job: GhostJob) -> None:
     """Refuse a folder that another model or other settings filled."""
     path = job.out / JOB
     if not path.exists():
         return
-    before = jobs.make(GhostJob, **read_json(path))
+    before = _read_job(path)
     drawn = () if job.manifest else ("per_category", "seed")
     changed = [n for n in ("manifest", "max_new_tokens", *drawn) if getattr(before, n) != getattr(job, n)]
     if before.model.digest() != job.model.digest():

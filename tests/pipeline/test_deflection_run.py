@@ -249,6 +249,35 @@ def test_a_prompt_beyond_the_context_names_its_sample(own: Path, tmp_path: Path)
     assert error.value.where == "sample one-oracle"
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"question": "Is there <image> a dog?"}, "by which this model marks a picture"),
+        ({"choices": ["Yes", "</s>"]}, "the tokenizer gives"),
+    ],
+)
+def test_special_tokens_in_a_text_name_the_sample(
+    own: Path, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    lines = [json.loads(line) for line in own.read_text().splitlines()]
+    lines[1] |= change
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match=message) as error:
+        deflection(job(tmp_path / "run", samples=own, images=tmp_path / "world/images", trace=False))
+    assert error.value.where == "sample one"
+
+
+def test_a_folder_of_something_else_is_left_alone(own: Path, tmp_path: Path) -> None:
+    out = tmp_path / "other"
+    out.mkdir()
+    (out / "job.json").write_text("[1]")
+    with pytest.raises(InputError, match="belongs to another run"):
+        deflection(job(out))
+    assert [path.name for path in out.iterdir()] == ["job.json"]
+    with pytest.raises(InputError, match=r"job\.json: not the job of a run"):
+        deflection(job(out, samples=own))
+
+
 def test_another_runs_folder_is_refused(whole: Path, own: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="12 samples, 24 are asked for"):
         deflection(job(whole, per_kind=2))

@@ -378,6 +378,17 @@ def test_a_folder_of_another_run_is_refused(world):
         trace(load_run(run.job.out, detectors=("nobody",)), LateModel(run.job.model))
 
 
+@pytest.mark.parametrize("value", ["[1]", '{"model": "abc", "samples": 3}'])
+def test_a_folder_of_something_else_is_left_alone(world, tmp_path, value):
+    (tmp_path / "job.json").write_text(value)
+    (tmp_path / "responses.jsonl").write_text("")
+    job = world[0].job.model_copy(update={"out": tmp_path})
+    for begin_here in (lambda: prepare(job), lambda: load_run(tmp_path)):
+        with pytest.raises(InputError, match=r"job\.json: not the job of a Ghost run"):
+            begin_here()
+    assert not (tmp_path / "set").exists()
+
+
 def test_results_say_where_they_come_from(world):
     run, found, _ = world
     record = read_json(run.job.out / "ghost.json")
