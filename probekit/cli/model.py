@@ -21,7 +21,7 @@ Prompt = Annotated[
 RemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code the checkpoint brings.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Never ask the hub.")]
 BatchTokens = Annotated[
-    int | None, typer.Option(help="Tokens of one traced batch, which bounds memory. Default 8192.")
+    int | None, typer.Option(help="Tokens of one traced batch, which bounds memory. Default 8192.", min=1)
 ]
 
 
