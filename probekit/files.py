@@ -18,7 +18,13 @@ Json = dict[str, Any]
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write ``content`` so that ``path`` holds either the old bytes or all of the new ones."""
+    """Write ``content`` so that ``path`` holds either the old bytes or all of the new ones.
+
+    Raises:
+        InputError: ``path`` is a folder.
+    """
+    if path.is_dir():
+        raise InputError("is a folder, a file is to be written", where=str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     data = content.encode() if isinstance(content, str) else content

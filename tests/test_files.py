@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probekit.errors import InputError
-from probekit.files import distinct, inside, read_json, read_jsonl
+from probekit.files import distinct, inside, read_json, read_jsonl, write_json
 
 
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
@@ -59,3 +59,10 @@ def test_numbers_and_nesting_beyond_what_is_read_are_named(tmp_path: Path) -> No
 def test_a_path_with_a_zero_character_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"line 7: path 'a\\x00\.png' holds a zero character"):
         inside(tmp_path, "a\0.png", where="line 7")
+
+
+def test_nothing_is_written_in_place_of_a_folder(tmp_path: Path) -> None:
+    for folder in (tmp_path, Path("/")):
+        with pytest.raises(InputError, match="is a folder, a file is to be written"):
+            write_json(folder, {})
+    assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ failed, 2 bad usage or bad input.
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 from importlib import import_module
@@ -55,6 +56,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (OSError, UnicodeError) as error:
         print(f"error: {error}", file=sys.stderr)
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            print("  Free some space, then run the same command again.", file=sys.stderr)
+            sys.exit(1)
         print("  Check that the path exists, is of the right kind, and may be written.", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -1,10 +1,14 @@
 """What reaches the user when a path is wrong: one line, no traceback, exit code 2."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from probekit.cli import main
 
 CODE = "from probekit.cli import main; main()"
 
@@ -27,3 +31,18 @@ def test_path_errors_are_told_in_a_line(tmp_path: Path, made: str) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert str(out.name) in done.stderr or str(out.parent.name) in done.stderr
+
+
+def test_a_full_disk_is_said_to_be_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("probekit.cli.app", full)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert "Free some space" in said
+    assert "path exists" not in said
