@@ -266,7 +266,7 @@ def ghost_score(
     for name, group in result.groups.items():
         curve = group.h_rate
         points = [curve.points[t].value if t in curve.points else math.nan for t in tones]
-        trend = "n/a" if group.trend is None else f"{group.trend.p:.1g}"
+        trend = "n/a" if group.trend is None or math.isnan(group.trend.p) else f"{group.trend.p:.1g}"
         average, spread = interval(curve.average, 100, 1), cell(curve.deviation, 100, 1)
         table.add_row(name, *(cell(p, 100, 1) for p in points), average, spread, trend)
     show(table)

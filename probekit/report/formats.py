@@ -8,6 +8,8 @@ import math
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -23,6 +25,8 @@ NARROW: tuple[tuple[int, tuple[str, ...]], ...] = (
     (88, ("mix",)),
 )
 """Terminal columns under which these columns of the table are not printed."""
+LONGEST_WORD = 24
+"""Characters of a word that is not broken in a terminal."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -156,34 +160,63 @@ def to_html(table: Table) -> Html:
 
 
 def to_terminal(table: Table, width: int) -> RichTable:
-    """A rich table; where the terminal is too narrow, digests, then subtypes, then mixes are left to the
-    files."""
+    """A rich table; where the terminal is too narrow, digests, then subtypes, then mixes, then intervals are
+    left to the files. Numbers are never broken over lines."""
     for narrow, left_out in NARROW:
         if width < narrow:
             table = table.only(c.key for c in table.columns if c.key not in left_out)
-    caption = Text(table.caption.replace("`", ""))
+    estimates = [cell for row in table.rows for cell in row if isinstance(cell, Estimate)]
+    around = ["[{}, {}]"]
+    if not any(estimate.low < 0 for estimate in estimates):
+        around.append("{}-{}")  # shorter, and clear where nothing is negative
+    for form in around:
+        grid = _grid(table, table.caption, form)
+        if not estimates or _widest(grid) <= width:
+            return grid
+    return _grid(table, f"{table.caption} Too narrow here for intervals: the files have them.", None)
+
+
+def _widest(grid: RichTable) -> int:
+    """Columns of the terminal that a grid takes when nothing in it has to be broken."""
+    console = Console(width=10_000)
+    return Measurement.get(console, console.options, grid).minimum
+
+
+def _grid(table: Table, caption: str, around: str | None) -> RichTable:
     grid = RichTable(
         title=Text(table.title, "bold"),
-        caption=caption,
+        caption=Text(caption.replace("`", "").strip()),
         box=SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
     )
     for i, column in enumerate(table.columns):
-        side: Literal["left", "right"] = "right" if _numeric(table, i) else "left"
+        numeric = _numeric(table, i)
+        side: Literal["left", "right"] = "right" if numeric else "left"
         name = heading(column).replace("non-assertive", "non-\nassertive")
-        grid.add_column(Text(name), justify=side, overflow="fold")
+        cells = [_terminal_cell(row[i], column, around).plain for row in table.rows]
+        pieces = [line for cell in cells for line in cell.split("\n" if numeric else None)]
+        least = max(map(len, [*name.split(), *pieces]), default=1)
+        grid.add_column(
+            Text(name),
+            justify=side,
+            overflow="fold",
+            min_width=least if numeric else min(least, LONGEST_WORD),
+        )
     for row in table.rows:
-        grid.add_row(*(_terminal_cell(c, k) for c, k in zip(row, table.columns, strict=True)))
+        grid.add_row(*(_terminal_cell(c, k, around) for c, k in zip(row, table.columns, strict=True)))
     return grid
 
 
-def _terminal_cell(cell: Cell, column: Column) -> Text:
+def _terminal_cell(cell: Cell, column: Column, around: str | None) -> Text:
+    """A cell over two lines: the value, and its interval in the form ``around``; ``None`` leaves it out."""
     if not isinstance(cell, Estimate):
         return Text(plain(cell, column))
     shown = Text(number(cell.value, column.percent))
-    around = interval(cell, column.percent).strip("[]").replace(", ", "-")
-    return shown.append(f"\n{around}", style="dim") if around else shown
+    if around is None or not interval(cell):
+        return shown
+    ends = (number(end, column.percent) for end in (cell.low, cell.high))
+    return shown.append("\n" + around.format(*ends), style="dim")
 
 
 def _html_heading(table: Table, i: int) -> Html:

@@ -190,4 +190,20 @@ def test_terminal_fits_its_width_and_cuts_no_number(full_run: Path, width: int, 
     for r in evaluation.records:
         if (r.mix, r.measure) == ("natural", "auroc"):
             assert f"{r.value:.3f}" in "".join(lines)
-            assert f"{r.low:.3f}-{r.high:.3f}" in "".join(lines)
+            ends = f"{r.low:.3f}", f"{r.high:.3f}"
+            assert any(form.format(*ends) in "".join(lines) for form in ("{}-{}", "[{}, {}]"))
+
+
+def test_a_narrow_terminal_breaks_no_number_and_says_that_intervals_are_left_out() -> None:
+    columns = (Column("q", "Quantity"), *(Column(f"t{n}", f"Tone {n}") for n in range(6)))
+    cells = [Estimate(-0.1, -0.24, -0.041)] * 6
+    table = Table("A title", columns, (("hallucinated, same picture", *cells),))
+    for width, form in ((160, "[-0.240, -0.041]"), (80, "Too narrow here for intervals")):
+        console = Console(width=width, record=True, file=io.StringIO())
+        console.print(to_terminal(table, width))
+        shown = console.export_text()
+        assert max(map(len, shown.splitlines())) <= width
+        assert shown.count("-0.100") == 6
+        assert form in shown
+        assert "Quantity" in shown
+        assert "hallucinated" in shown
