@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -228,7 +228,10 @@ def association(
 def _concordance(
     table: Float[np.ndarray, "image tone"], verdict: Float[np.ndarray, "image tone"], draws: int, seed: int
 ) -> Estimate:
-    """Wins among pairs of one hallucinated and one other answer of an image; ``n`` counts images."""
+    """Wins among pairs of one hallucinated and one other answer of an image; ``n`` counts images.
+
+    Without an interval below `FEWEST` images that have such pairs.
+    """
     there = ~np.isnan(table)
     wins, pairs = np.zeros(len(table)), np.zeros(len(table))
     for one in range(table.shape[1]):
@@ -237,7 +240,11 @@ def _concordance(
             above, equal = table[:, one] > table[:, other], table[:, one] == table[:, other]
             wins += both * (above + 0.5 * equal)
             pairs += both
-    return ratio(wins, pairs, [str(n) for n in range(len(table))], draws=draws, seed=seed)
+    found = ratio(wins, pairs, [str(n) for n in range(len(table))], draws=draws, seed=seed)
+    if (pairs > 0).sum() < FEWEST:
+        # resampling a few images that agree would print certainty
+        return replace(found, low=math.nan, high=math.nan)
+    return found
 
 
 def _adjusted(

@@ -69,6 +69,7 @@ def test_same_picture_pairs_by_hand() -> None:
     # image 0: 2 against 1, 2, 3 gives 1 + 1/2 + 0; 0.5 gives nothing. image 2: 9 and 4 against 4
     assert found.concordance.value == pytest.approx((1.5 + 0 + 1 + 0.5) / (3 + 3 + 2))
     assert found.concordance.n == 2
+    assert np.isnan(found.concordance.low)
     assert found.flagged.value == pytest.approx(np.mean([2.0, 0.5, 9.0, 4.0]))
     assert (found.flagged.n, found.flagged.excluded) == (4, 1)
     assert found.cleared.value == pytest.approx(np.mean([1.0, 2.0, 3.0, 1, 2, 3, 4, 5, 4.0]))
