@@ -69,18 +69,38 @@ def answer_all(
         identity: digest of what the answers depend on.
     """
     header = out.with_suffix(".json")
-    if header.exists() and read_json(header).get("digest") != identity:
+    before = read_json(header) if header.exists() else {"digest": identity}
+    if not isinstance(before, dict) or before.get("digest") != identity:
         raise InputError(
             "the answers are those of another run", where=str(out), hint="Give another file, or remove it."
         )
     with JsonlAppender(out) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
+        _same_pictures(lines.done, root, out)
         left = [line for line in asked if line["example_id"] not in done]
         if left:
             name = model.spec.name
             write_json(header, {"digest": identity, "model": name, "max_new_tokens": max_new_tokens})
             _ask(model, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
     return out
+
+
+def _same_pictures(done: Sequence[Json], root: Path, out: Path) -> None:
+    """Refuse to go on beside answers whose picture has since been replaced; a missing one is no matter."""
+    digests: dict[str, str] = {}
+    for line in done:
+        name, noted = line.get("image"), line.get("image_sha256")
+        path = inside(root, name) if isinstance(name, str) else None
+        if path is None or not isinstance(noted, str) or not path.is_file():
+            continue
+        if str(name) not in digests:
+            digests[str(name)] = sha256(path)
+        if digests[str(name)] != noted:
+            raise InputError(
+                f"the picture {name} has changed since it was answered about",
+                where=f"{out}, sample {line.get('example_id')}",
+                hint="Put the old picture back, or give another folder.",
+            )
 
 
 def by_picture(lines: Sequence[Json], size: int) -> Iterator[list[Json]]:
@@ -145,6 +165,7 @@ def _ask(
                     "text": found.text.strip(),
                     "prompt_tokens": found.prompt_tokens,
                     "finished": found.finished,
+                    "image_sha256": sha256(inside(root, line["image"])),
                 }
                 for line, found in zip(group, answers, strict=True)
             )

@@ -100,3 +100,25 @@ def test_neighbours_about_one_picture_share_a_batch() -> None:
     cut = [[line["image"] for line in batch] for batch in by_picture(lines, 3)]
     assert cut == [list("aaa"), list("bbbbbb"), list("bc")]
     assert list(by_picture([], 3)) == []
+
+
+def test_a_picture_that_changed_after_its_answer_is_noticed_and_a_missing_one_is_no_matter(
+    folder: Path,
+) -> None:
+    whole = ask(folder, "changed.jsonl").read_text()
+    picture = folder / "set" / json.loads(whole.splitlines()[0])["image"]
+    sound = picture.read_bytes()
+    try:
+        picture.write_bytes(sound + b"\0")
+        with pytest.raises(InputError, match="has changed since it was answered"):
+            ask(folder, "changed.jsonl")
+        picture.unlink()
+        assert ask(folder, "changed.jsonl").read_text() == whole
+    finally:
+        picture.write_bytes(sound)
+
+
+def test_a_header_that_is_no_object_is_refused(folder: Path) -> None:
+    (folder / "odd.json").write_text("[]")
+    with pytest.raises(InputError, match="another run"):
+        ask(folder, "odd.jsonl")
