@@ -6,6 +6,9 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test check bench clean
 
+# One thread a process: threads of small networks wait for each other when anything else runs.
+demo test: export OMP_NUM_THREADS := $(or $(OMP_NUM_THREADS),1)
+
 demo: $(READY)
 	$(BIN)/probekit demo --out runs/demo
 
@@ -23,6 +26,7 @@ bench: $(READY)
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV): about 5 GB, most of it PyTorch and the CUDA libraries that come with it"
 	$(BIN)/python -m pip install --quiet torch torchvision
 	$(BIN)/python -m pip install --quiet --editable ".[test,bench]"
 	touch $(READY)
