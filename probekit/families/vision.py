@@ -8,13 +8,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from probekit.errors import FamilyError
 from probekit.families.loading import Vlm
+
+if TYPE_CHECKING:
+    from probekit.families.prompting import SharedBatch
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,19 @@ def _grouped(lengths: Sequence[int], tokens: Sequence[int]) -> tuple[int, ...] |
             return None
         counts.append(place - start)
     return tuple(counts) if place == len(lengths) else None
+
+
+def see_batch(vlm: Vlm, batch: SharedBatch) -> Vision:
+    """Like `see`, for the pictures that some prompts share."""
+    tokens = dict(zip(batch.picture, (prompt.image_tokens for prompt in batch.prompts), strict=True))
+    return see(vlm, batch.vision, batch.pictures, [tokens[number] for number in range(batch.pictures)])
+
+
+def check_batch(samples: Sequence[str], batch: SharedBatch, vision: Vision) -> None:
+    """`check_counts` of prompts and the pictures they share, where the tower says whose tokens are whose."""
+    if vision.counts is not None:
+        expected = [vision.counts[number] for number in batch.picture]
+        check_counts(samples, [prompt.image_tokens for prompt in batch.prompts], expected)
 
 
 def check_counts(samples: Sequence[str], found: Sequence[int], expected: Sequence[int]) -> None:

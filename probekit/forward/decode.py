@@ -17,7 +17,7 @@ from torch import Tensor
 
 from probekit.families import Vlm
 from probekit.families.prompting import SharedBatch
-from probekit.families.vision import check_counts, see
+from probekit.families.vision import check_batch, see_batch
 from probekit.forward import rows as attention
 from probekit.forward.inputs import packed, sequence_positions
 from probekit.forward.layout import Layout
@@ -69,11 +69,8 @@ def decode(
     attention.register()
     vlm.decoder.set_attn_implementation(attention.KERNEL)
     layout = Layout(batch.prompts, (), 1)
-    tokens = dict(zip(batch.picture, (p.image_tokens for p in batch.prompts), strict=True))
-    vision = see(vlm, batch.vision, batch.pictures, [tokens[number] for number in range(batch.pictures)])
-    if vision.counts is not None:
-        counts = [vision.counts[number] for number in batch.picture]
-        check_counts(samples, [p.image_tokens for p in batch.prompts], counts)
+    vision = see_batch(vlm, batch)
+    check_batch(samples, batch, vision)
     groups = [layout.groups[row, : len(prompt)] for row, prompt in enumerate(batch.prompts)]
     trees = forest([np.array(prompt.ids) for prompt in batch.prompts], groups, keys)
     positions = sequence_positions(vlm, layout, vision, batch.picture)

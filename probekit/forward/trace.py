@@ -23,7 +23,7 @@ from probekit.errors import FamilyError, InputError
 from probekit.families import Prompter, Vlm
 from probekit.families.conversation import check_context
 from probekit.families.prompting import SharedBatch
-from probekit.families.vision import Vision, check_counts, see
+from probekit.families.vision import Vision, check_batch, see_batch
 from probekit.forward import rows as attention
 from probekit.forward.beginnings import Beginning, Beginnings
 from probekit.forward.evidence import RAW_LAST, Evidence, Needs
@@ -209,17 +209,10 @@ class Tracer:
         alone = next(iter(keys)) if len(keys) == 1 and keys <= self.constant and self.sharing else None
         vision = None if alone is None else self._seen.get(alone)
         if vision is None:
-            tokens = dict(zip(shared.picture, (p.image_tokens for p in shared.prompts), strict=True))
-            sizes = [tokens[picture] for picture in range(shared.pictures)]
-            vision = see(self.vlm, shared.vision, shared.pictures, sizes)
+            vision = see_batch(self.vlm, shared)
             if alone is not None:
                 self._seen[alone] = vision
-        if vision.counts is not None:
-            check_counts(
-                [text.example_id for text in texts],
-                [prompt.image_tokens for prompt in shared.prompts],
-                [vision.counts[picture] for picture in shared.picture],
-            )
+        check_batch([text.example_id for text in texts], shared, vision)
         return vision
 
     def _keeps(self, trees: Sequence[Tree], texts: Sequence[Forced]) -> bool:

@@ -68,12 +68,7 @@ def answer_all(
         asked: as `read_questions` gives them.
         identity: digest of what the answers depend on.
     """
-    header = out.with_suffix(".json")
-    before = read_json(header) if header.exists() else {"digest": identity}
-    if not isinstance(before, dict) or before.get("digest") != identity:
-        raise InputError(
-            "the answers are those of another run", where=str(out), hint="Give another file, or remove it."
-        )
+    header = same_run(out, identity)
     with JsonlAppender(out) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
         _same_pictures(lines.done, root, out)
@@ -83,6 +78,17 @@ def answer_all(
             write_json(header, {"digest": identity, "model": name, "max_new_tokens": max_new_tokens})
             _ask(model, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
     return out
+
+
+def same_run(out: Path, identity: str) -> Path:
+    """The file beside a file of answers that says whose they are; refused when they are another run's."""
+    header = out.with_suffix(".json")
+    before = read_json(header) if header.exists() else {"digest": identity}
+    if not isinstance(before, dict) or before.get("digest") != identity:
+        raise InputError(
+            "the answers are those of another run", where=str(out), hint="Give another --out, or remove it."
+        )
+    return header
 
 
 def _same_pictures(done: Sequence[Json], root: Path, out: Path) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from probekit.benchmarks.deflection import Posed, Sample, Scenario, pose
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.errors import InputError
-from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, write_json
+from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, write_json
+from probekit.pipeline.answer import same_run
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 from probekit.rows import RowKey
@@ -103,11 +104,7 @@ def answer_prompts(
     identity = digest(
         [model.spec.digest(), [_asked(prompt) for prompt in prompts], max_new_tokens, batch, choose]
     )
-    header = out.with_suffix(".json")
-    if header.exists() and read_json(header).get("digest") != identity:
-        raise InputError(
-            "the answers are those of another run", where=str(out), hint="Give another --out, or remove it."
-        )
+    header = same_run(out, identity)
     with JsonlAppender(out) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
         write_json(header, {"digest": identity, "model": model.spec.name, "max_new_tokens": max_new_tokens})

@@ -77,11 +77,11 @@ def test_one_text_and_the_order_of_batches_give_the_same_bits(vlm, prompter):
 
 
 def test_the_vision_tower_sees_a_constant_picture_once(vlm, prompter, monkeypatch):
-    from probekit.forward import trace
+    from probekit.families import vision
 
     seen = []
-    see = trace.see
-    monkeypatch.setattr(trace, "see", lambda *given: seen.append(given[2]) or see(*given))
+    see = vision.see
+    monkeypatch.setattr(vision, "see", lambda *given: seen.append(given[2]) or see(*given))
     tracer = Tracer(vlm, prompter, CAPTURES, sharing=True, constant={"black"})
     for start in (0, 2, 4):
         tracer.run(texts(start))
