@@ -189,16 +189,16 @@ def test_the_black_picture_is_computed_once_for_the_whole_run(world, tmp_path, m
 
     run, _, _ = world
     seen = []
-    see = traces.see
+    see_batch = traces.see_batch
 
-    def counted(vlm, vision, pictures, *more):
-        seen.append(pictures)
-        return see(vlm, vision, pictures, *more)
+    def counted(vlm, batch):
+        seen.append(batch.pictures)
+        return see_batch(vlm, batch)
 
     out = untraced(run, tmp_path)
     again = load_run(out)
     (model := LateModel(run.job.model)).get()
-    monkeypatch.setattr(traces, "see", counted)
+    monkeypatch.setattr(traces, "see_batch", counted)
     trace(again, model)
     # every picture of the set once, those of the first shard's replay, and black
     assert sum(seen) <= len(run.manifest.images) + 3 + 1

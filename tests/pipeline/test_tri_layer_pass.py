@@ -203,13 +203,13 @@ def test_the_black_picture_is_one_for_all_samples(tmp_path, monkeypatch):
     from probekit.forward import trace as traces
 
     seen: list[int] = []
-    see = traces.see
+    see_batch = traces.see_batch
 
-    def counted(vlm, vision, pictures, *more):
-        seen.append(pictures)
-        return see(vlm, vision, pictures, *more)
+    def counted(vlm, batch):
+        seen.append(batch.pictures)
+        return see_batch(vlm, batch)
 
-    monkeypatch.setattr(traces, "see", counted)
+    monkeypatch.setattr(traces, "see_batch", counted)
     job = {"model": {"name": "organism"}, "samples": 10, "max_new_tokens": 24, "draws": 0}
     together = tri_layer(make(TriLayerJob, out=tmp_path / "a", shard_samples=10, **job)).cost
     assert seen[0] == 1
