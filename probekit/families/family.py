@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,6 +25,13 @@ class Grid:
 
     cells: Int[np.ndarray, "tile row column"]
 
+
+Together = Literal["nothing", "image_runs", "images", "prompt"]
+"""Which tokens of a prompt also see tokens behind them: each run of image tokens within itself, all image
+tokens each other, or the whole prompt itself."""
+
+IMAGE_TYPE = 1
+"""Type of image tokens, where a processor writes types."""
 
 GridReader = Callable[[Any, Mapping[str, Any], int, int], Grid | None]
 """``(model config, processor outputs of the batch, image number in the batch, its tokens) -> grid``."""
@@ -53,6 +60,12 @@ class Family:
             language model does; wrappers around it may not).
         caption_type: per-token type that generated tokens have, where the processor writes types.
         grid: reads the token grid of an image.
+        together: which tokens of a prompt see each other in both directions; told by their types.
+        together_in: kinds of layers in which they do; all when empty.
+        together_if: attribute of the text configuration and the value under which they do.
+        layer_masks: whether the model takes a mask for each kind of layer, which it needs where some
+            layers have a window and packed texts are to share prefixes.
+        first_position: position of a text's first token, where positions are plain.
     """
 
     name: str
@@ -64,6 +77,11 @@ class Family:
     scaled_logits: bool = True
     caption_type: int = 0
     grid: GridReader = square_grid
+    together: Together = "nothing"
+    together_in: tuple[str, ...] = ()
+    together_if: tuple[str, str] | None = None
+    layer_masks: bool = False
+    first_position: int = 0
 
     def decoder(self, model: Any) -> Any:
         """The language model's stack of layers."""
@@ -105,6 +123,34 @@ class Family:
         """Soft cap ``c`` of the logits, ``c * tanh(x / c)``; ``None`` for most families."""
         cap = getattr(config.get_text_config(), "final_logit_softcapping", None)
         return None if cap is None else float(cap)
+
+    def blocks(
+        self, config: Any, token_types: Mapping[str, Sequence[int]], length: int
+    ) -> Int[np.ndarray, " m"]:
+        """Block of each token of a prompt; those of one block see each other, -1 stands for none.
+
+        Args:
+            config: the model's.
+            token_types: per-token types by name.
+            length: tokens of the prompt.
+        """
+        none = np.full(length, -1)
+        if self.together == "nothing" or not token_types or not self._sees_ahead(config):
+            return none
+        types = np.array(next(iter(token_types.values())))
+        if self.together == "prompt":
+            return np.where(types != self.caption_type, 0, none)
+        image = types == IMAGE_TYPE
+        if self.together == "images":
+            return np.where(image, 0, none)
+        starts = image & ~np.concatenate([[False], image[:-1]])
+        return np.where(image, starts.cumsum() - 1, none)
+
+    def _sees_ahead(self, config: Any) -> bool:
+        if self.together_if is None:
+            return True
+        name, value = self.together_if
+        return getattr(config.get_text_config(), name, None) == value
 
     def position_ids(
         self, model: Any, ids: torch.Tensor, mask: torch.Tensor, inputs: Mapping[str, Any]

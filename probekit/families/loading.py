@@ -21,6 +21,10 @@ ORGANISM = "organism"
 """Name of the embedded model."""
 
 
+FULL, SLIDING = "full_attention", "sliding_attention"
+"""Kinds of layers, as configurations of transformers name them."""
+
+
 @dataclass(frozen=True)
 class Vlm:
     """A loaded model and its processor, with the family that tells how to read it.
@@ -95,23 +99,38 @@ class Vlm:
         return self.family.image_token_id(self.config)
 
     @property
+    def placeholders(self) -> frozenset[int]:
+        """Ids in whose place a model of this class puts features; in an answer they stand for nothing."""
+        named = (getattr(self.config, f"{kind}_token_id", None) for kind in ("video", "audio"))
+        return frozenset({self.image_token_id, *(token for token in named if isinstance(token, int))})
+
+    @property
     def pad_token_id(self) -> int:
         """Id that fills padded positions, which nothing attends to."""
         pad = self.tokenizer.pad_token_id
         return int(pad if pad is not None else self.tokenizer.eos_token_id or 0)
 
     @property
+    def windows(self) -> dict[str, int | None]:
+        """Kinds of attention layers, and how many positions each sees: itself and those before it.
+
+        ``None`` stands for all of them.
+        """
+        text = self.config.get_text_config()
+        window = getattr(text, "sliding_window", None)
+        only = FULL if window is None else SLIDING
+        kinds = getattr(text, "layer_types", None) or (only,)
+        return {kind: window if kind == SLIDING else None for kind in dict.fromkeys(kinds)}
+
+    @property
     def shares_prefixes(self) -> bool:
         """Whether texts over one picture may share its computation.
 
-        A tree's mask lets every node see all its ancestors, so a decoder with sliding windows is left
-        to the plain path.
+        Where some layers have a window and others have none, the model must take a mask for each kind.
         """
-        text = self.config.get_text_config()
-        kinds = getattr(text, "layer_types", None)
-        window = getattr(text, "sliding_window", None)
-        slides = window is not None if kinds is None else "sliding_attention" in kinds
-        return self.family.shares_prefixes and not slides
+        kinds = set(self.windows)
+        maskable = kinds <= {FULL, SLIDING} and (len(kinds) == 1 or self.family.layer_masks)
+        return self.family.shares_prefixes and maskable
 
     def path_of(self, module: nn.Module) -> str:
         """Dotted path of a submodule of the model."""

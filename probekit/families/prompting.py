@@ -52,12 +52,14 @@ class EncodedPrompt:
         groups: index into `probekit.captures.GROUPS` of each position, ``(m,)``.
         grids: one token grid an image, ``None`` where the tokens form no regular grid.
         token_types: per-token inputs other than ids, by name, ``(m,)`` each.
+        blocks: block of each token, ``(m,)``; those of one block see each other, -1 stands for none.
     """
 
     ids: tuple[int, ...]
     groups: Int[np.ndarray, " m"]
     grids: tuple[Grid | None, ...]
     token_types: Mapping[str, tuple[int, ...]]
+    blocks: Int[np.ndarray, " m"]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,6 +68,15 @@ class EncodedPrompt:
     def image_tokens(self) -> int:
         """N, the number of image tokens."""
         return int((self.groups == IMAGE).sum())
+
+    @property
+    def whole(self) -> int:
+        """Tokens at the start that only an equal beginning of that length can share.
+
+        They hold the pictures and every token that sees tokens behind it.
+        """
+        fixed = np.flatnonzero((self.groups == IMAGE) | (self.blocks >= 0))
+        return int(fixed[-1]) + 1 if fixed.size else 0
 
 
 @dataclass(frozen=True)
@@ -206,9 +217,7 @@ class Prompter:
             groups = self._groups(tokens, self._header(full, headless, special=not written))
             grids = self._grids(inputs, groups, len(row_images), first_image)
             first_image += len(row_images)
-            prompts.append(
-                EncodedPrompt(tuple(tokens), groups, grids, {k: tuple(v) for k, v in types.items()})
-            )
+            prompts.append(self._encoded(tokens, groups, grids, {k: tuple(v) for k, v in types.items()}))
         if "cross_attention_mask" in inputs:
             seen = inputs["cross_attention_mask"]
             own = [seen[row][mask[row].bool()][-len(prompt) :] for row, prompt in enumerate(prompts)]
@@ -299,9 +308,7 @@ class Prompter:
         """
         tokens, groups_of = self._tokenized(question, len(leader.grids))
         if not leader.grids:
-            return EncodedPrompt(
-                tuple(tokens), groups_of(tokens), (), _first(leader.token_types, len(tokens))
-            )
+            return self._encoded(tokens, groups_of(tokens), (), _first(leader.token_types, len(tokens)))
         own, _ = self._tokenized(asked, len(leader.grids))
         mark = self.vlm.tokenizer.convert_tokens_to_ids(self._image_token)
         if own.count(mark) != 1 or tokens.count(mark) != 1:
@@ -317,7 +324,17 @@ class Prompter:
             key: (values[-1],) * len(before) + values[start:stop] + (values[-1],) * len(behind)
             for key, values in leader.token_types.items()
         }
-        return EncodedPrompt(tuple(spliced), groups_of(spliced), leader.grids, types)
+        return self._encoded(spliced, groups_of(spliced), leader.grids, types)
+
+    def _encoded(
+        self,
+        tokens: Sequence[int],
+        groups: Int[np.ndarray, " m"],
+        grids: tuple[Grid | None, ...],
+        types: Mapping[str, tuple[int, ...]],
+    ) -> EncodedPrompt:
+        blocks = self.vlm.family.blocks(self.vlm.config, types, len(tokens))
+        return EncodedPrompt(tuple(tokens), groups, grids, types, blocks)
 
     def _tokenized(
         self, question: Asked, images: int

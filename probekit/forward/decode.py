@@ -21,6 +21,7 @@ from probekit.families.vision import check_batch, see_batch
 from probekit.forward import rows as attention
 from probekit.forward.inputs import packed, sequence_positions
 from probekit.forward.layout import Layout
+from probekit.forward.masks import masks
 from probekit.forward.plan import forest
 
 _STEERED = (
@@ -72,7 +73,12 @@ def decode(
     vision = see_batch(vlm, batch)
     check_batch(samples, batch, vision)
     groups = [layout.groups[row, : len(prompt)] for row, prompt in enumerate(batch.prompts)]
-    trees = forest([np.array(prompt.ids) for prompt in batch.prompts], groups, keys)
+    trees = forest(
+        [np.array(prompt.ids) for prompt in batch.prompts],
+        groups,
+        keys,
+        [prompt.whole for prompt in batch.prompts],
+    )
     positions = sequence_positions(vlm, layout, vision, batch.picture)
     pictures = [batch.picture[tree.members[0]] for tree in trees]
     call = packed(vlm, layout, trees, positions, vision, pictures)
@@ -119,12 +125,18 @@ class _Answers:
         from transformers import DynamicCache
 
         self.vlm, self.cache = vlm, DynamicCache()
-        self._paths = paths
         self._row, self._column = torch.from_numpy(row), torch.from_numpy(column)
         self._positions = positions
         self._shape = (int(row.max()) + 1, int(column.max()) + 1)
         self._steps = 0
-        self._sees: Tensor | None = None
+        self._sees = np.zeros((*self._shape, int(paths.max()) + 1), dtype=bool)
+        self._depths = np.zeros((self._shape[0], self._sees.shape[2]), dtype=np.int64)
+        self._lengths = np.zeros(self._shape, dtype=np.int64)
+        for path, where, place in zip(paths, row, column, strict=True):
+            own = path[path >= 0]
+            self._sees[where, place, own] = True
+            self._depths[where, own] = np.arange(len(own))
+            self._lengths[where, place] = len(own)
 
     def start(self, arguments: Mapping[str, Any], keep: Tensor, at: np.ndarray) -> list[int]:
         """Run the prompts; the first word of every answer.
@@ -134,21 +146,16 @@ class _Answers:
             at: place of each prompt's last token among them.
         """
         output = self.vlm.model(**arguments, cache=self.cache, use_cache=True, logits_to_keep=keep)
-        width = int(arguments["input_ids"].shape[1])
-        sees = torch.zeros(*self._shape, width, dtype=torch.bool)
-        for path, row, column in zip(self._paths, self._row, self._column, strict=True):
-            sees[row, column, torch.from_numpy(path[path >= 0])] = True
-        self._sees = sees
         best = output.logits.argmax(-1)[self._row, torch.from_numpy(at)]
         return [int(word) for word in best.cpu()]
 
     def step(self, words: Sequence[int]) -> list[int]:
         """Append a word to every answer; the next word of each. Answers that have ended go along unread."""
-        if self._sees is None:
-            raise RuntimeError("the prompts have not been run")
+        own = np.broadcast_to(np.eye(self._shape[1], dtype=bool), (*self._shape, self._shape[1]))
+        queries = self._lengths + self._steps
+        self._sees = np.concatenate([self._sees, own], -1)
+        self._depths = np.concatenate([self._depths, queries], -1)
         self._steps += 1
-        own = torch.eye(self._shape[1], dtype=torch.bool).expand(self._shape[0], -1, -1)
-        self._sees = torch.cat([self._sees, own], -1)
         ids = torch.full(self._shape, self.vlm.pad_token_id)
         ids[self._row, self._column] = torch.tensor(words)
         places = torch.zeros(*self._positions.shape[:-1], *self._shape, dtype=torch.long)
@@ -156,7 +163,7 @@ class _Answers:
         device = self.vlm.device
         output = self.vlm.model(
             input_ids=ids.to(device),
-            attention_mask=self._sees[:, None].to(device),
+            attention_mask=masks(self.vlm, self._sees, queries, self._depths),
             position_ids=places.to(device),
             cache=self.cache,
             use_cache=True,

@@ -44,7 +44,8 @@ class Generation:
         token_ids: generated ids without the closing end-of-sequence token.
         text: their decoding, leading space included.
         prompt_tokens: m, tokens of the prompt after image expansion.
-        finished: whether the model ended the text itself.
+        finished: whether the model ended the text itself. A text in which it writes a placeholder of
+            pictures is cut there, unfinished: no forward pass could be given it back.
     """
 
     token_ids: tuple[int, ...]
@@ -106,18 +107,20 @@ class Generator:
         )
         room = [self.max_new_tokens] * len(questions)
         check_context(self.vlm, names, [len(prompt) for prompt in batch.prompts], room)
-        found = decode(self.vlm, batch, names, keys, self._ends, self.max_new_tokens)
+        ends = self._ends | self.vlm.placeholders
+        found = decode(self.vlm, batch, names, keys, ends, self.max_new_tokens)
         return self._generations(batch.prompts, found)
 
     def _generations(
         self, prompts: Sequence[EncodedPrompt], answers: Sequence[list[int]]
     ) -> tuple[Generation, ...]:
-        ends = self._ends
+        ends, cuts = self._ends, self.vlm.placeholders
         results = []
         for prompt, ids in zip(prompts, answers, strict=True):
-            stop = next((place for place, word in enumerate(ids) if word in ends), None)
+            stop = next((place for place, word in enumerate(ids) if word in ends or word in cuts), None)
             kept = tuple(ids if stop is None else ids[:stop])
-            results.append(Generation(kept, self._decoder.decode(kept), len(prompt), stop is not None))
+            finished = stop is not None and ids[stop] in ends
+            results.append(Generation(kept, self._decoder.decode(kept), len(prompt), finished))
         return tuple(results)
 
     @property

@@ -14,6 +14,7 @@ from torch import Tensor
 from probekit.families import Grid, Vlm
 from probekit.families.vision import Vision
 from probekit.forward.layout import PADDING, Layout
+from probekit.forward.masks import masks
 from probekit.forward.plan import Tree, visible, visible_beyond
 
 
@@ -103,9 +104,10 @@ def packed(
     width = max(map(len, trees))
     shape = (len(trees), width)
     ids = torch.full(shape, vlm.pad_token_id)
-    sees = np.zeros((len(trees), 1, width, width), dtype=bool)
-    sees[:, 0, np.arange(width), np.arange(width)] = True
-    groups = np.full(shape, PADDING)
+    sees = np.zeros((len(trees), width, width), dtype=bool)
+    sees[:, np.arange(width), np.arange(width)] = True
+    groups, blocks = np.full(shape, PADDING), np.full(shape, PADDING)
+    depths = np.zeros(shape, dtype=np.int64)
     row = np.zeros(len(layout.prompts), dtype=np.int64)
     slot = np.full((len(layout.prompts), layout.width), PADDING)
     types = _no_types(layout, shape)
@@ -113,15 +115,17 @@ def packed(
     for number, tree in enumerate(trees):
         size = len(tree)
         ids[number, :size] = torch.from_numpy(tree.ids)
-        sees[number, 0, :size, :size] = visible(tree)
-        groups[number, :size] = tree.groups
+        sees[number, :size, :size] = visible(tree)
+        groups[number, :size], depths[number, :size] = tree.groups, tree.depths
         for member, path in zip(tree.members, tree.paths, strict=True):
             row[member], slot[member, : len(path)] = number, path
             places[..., number, path] = positions[..., member, : len(path)]
-            for key, values in layout.prompts[member].token_types.items():
+            prompt = layout.prompts[member]
+            blocks[number, path[: len(prompt)]] = prompt.blocks
+            for key, values in prompt.token_types.items():
                 types[key][number, path[: len(values)]] = torch.tensor(values)
-    arguments = _on_device(vlm, {"input_ids": ids, "attention_mask": torch.from_numpy(sees), **types})
-    arguments |= vision.take(pictures) | {"position_ids": places.to(vlm.device)}
+    arguments = _on_device(vlm, {"input_ids": ids, "position_ids": places, **types})
+    arguments |= vision.take(pictures) | {"attention_mask": masks(vlm, sees, depths, depths, blocks)}
     grids = tuple(_grid(layout.prompts[tree.members[0]].grids) for tree in trees)
     return Call(arguments, Placement(row, slot, groups, grids))
 
@@ -147,7 +151,9 @@ def grafted(
     index = np.full(len(tree), PADDING)
     index[:trunk] = np.arange(trunk)
     index[limb] = trunk + np.arange(len(limb))
-    sees = visible_beyond(tree, trunk, limb)
+    sees = visible_beyond(tree, trunk, limb)[None]
+    depths = tree.depths[limb][None]
+    keys = np.concatenate([tree.depths[:trunk][None], depths], 1)
     slot = np.full((len(members), layout.width), PADDING)
     places = torch.zeros(*positions.shape[:-2], 1, len(limb), dtype=torch.long)
     for number, member in enumerate(members):
@@ -161,11 +167,11 @@ def grafted(
         vlm,
         {
             "input_ids": torch.from_numpy(tree.ids[limb])[None],
-            "attention_mask": torch.from_numpy(sees)[None, None],
             "position_ids": places,
             **_no_types(layout, (1, len(limb))),
         },
     )
+    arguments["attention_mask"] = masks(vlm, sees, depths, keys)
     groups = np.concatenate([tree.groups[:trunk], tree.groups[limb]])[None]
     grids = (_grid(layout.prompts[0].grids),)
     return Call(arguments, Placement(np.zeros(len(members), dtype=np.int64), slot, groups, grids, trunk))
@@ -196,7 +202,8 @@ def sequence_positions(
     """
     ids, mask, types = _rows(vlm, layout)
     found = vlm.family.position_ids(vlm.model, ids, mask, types | vision.positions(pictures))
-    return torch.arange(layout.width).expand(layout.groups.shape) if found is None else found
+    plain = torch.arange(layout.width) + vlm.family.first_position
+    return plain.expand(layout.groups.shape) if found is None else found
 
 
 def _rows(vlm: Vlm, layout: Layout) -> tuple[Tensor, Tensor, dict[str, Tensor]]:

@@ -15,8 +15,6 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probekit.families.prompting import IMAGE
-
 
 @dataclass(frozen=True)
 class Tree:
@@ -29,6 +27,7 @@ class Tree:
         depths: absolute position of each node in its sequences.
         groups: key group of each node.
         paths: for each member, its nodes from the first token to the last.
+        whole: nodes at the start that hold the picture and what sees ahead; every member goes through them.
     """
 
     members: tuple[int, ...]
@@ -37,6 +36,7 @@ class Tree:
     depths: Int[np.ndarray, " node"]
     groups: Int[np.ndarray, " node"]
     paths: tuple[Int[np.ndarray, "_"], ...]
+    whole: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,13 +51,6 @@ class Tree:
             length = int(differs[0]) if differs.size else length
         return length
 
-    @cached_property
-    def pictured(self) -> int:
-        """Nodes up to the last image token, all of them in every member; 0 without a picture."""
-        image = np.flatnonzero(self.groups == IMAGE)
-        end = int(image[-1]) + 1 if image.size else 0
-        return end if end <= self.trunk else 0
-
     @property
     def is_chain(self) -> bool:
         """Whether there is nothing to share."""
@@ -68,6 +61,7 @@ def grow(
     members: Sequence[int],
     ids: Sequence[Int[np.ndarray, "_"]],
     groups: Sequence[Int[np.ndarray, "_"]],
+    whole: int = 0,
 ) -> Tree:
     """The tree of some sequences.
 
@@ -77,6 +71,7 @@ def grow(
         members: what the sequences are called.
         ids: their token ids.
         groups: the key group of each token.
+        whole: tokens at the start that are equal in all of them and hold the picture.
     """
     children: dict[tuple[int, int, int], int] = {}
     node_ids: list[int] = []
@@ -100,28 +95,29 @@ def grow(
             node = path[depth] = found
         paths.append(path)
     columns = np.array([node_ids, parents, depths, node_groups], dtype=np.int64)
-    return Tree(tuple(members), columns[0], columns[1], columns[2], columns[3], tuple(paths))
+    return Tree(tuple(members), columns[0], columns[1], columns[2], columns[3], tuple(paths), whole)
 
 
 def forest(
     ids: Sequence[Int[np.ndarray, "_"]],
     groups: Sequence[Int[np.ndarray, "_"]],
     images: Sequence[Hashable],
+    whole: Sequence[int],
 ) -> tuple[Tree, ...]:
-    """One tree a picture and beginning; a beginning reaches through the last image token.
+    """One tree a picture and beginning.
 
     Args:
         ids: token ids of each sequence.
         groups: the key group of each token.
         images: identity of each sequence's picture; equal values share it.
+        whole: tokens of each sequence's beginning: those that hold the picture or see ahead.
     """
     sets: dict[Hashable, list[int]] = {}
-    for number, (sequence, sequence_groups) in enumerate(zip(ids, groups, strict=True)):
-        image = np.flatnonzero(sequence_groups == IMAGE)
-        start = int(image[-1]) + 1 if image.size else 0
+    for number, (sequence, start) in enumerate(zip(ids, whole, strict=True)):
         sets.setdefault((images[number], sequence[:start].tobytes()), []).append(number)
     return tuple(
-        grow(members, [ids[m] for m in members], [groups[m] for m in members]) for members in sets.values()
+        grow(members, [ids[m] for m in members], [groups[m] for m in members], whole[members[0]])
+        for members in sets.values()
     )
 
 

@@ -8,7 +8,7 @@ as a prefix tree where the family is known to bear it (`plan`), as padded rows e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from nnsight import NNsight
 from torch import Tensor, nn
 
 from probekit.captures import Capture
-from probekit.errors import FamilyError, InputError
+from probekit.errors import InputError
 from probekit.families import Prompter, Vlm
 from probekit.families.conversation import check_context
 from probekit.families.prompting import SharedBatch
@@ -32,6 +32,7 @@ from probekit.forward.inputs import Call, grafted, packed, padded, sequence_posi
 from probekit.forward.keeper import Keeper
 from probekit.forward.layout import Layout
 from probekit.forward.plan import Tree, forest, limbs
+from probekit.forward.refusals import require_attention, require_image_tokens, silent_layers
 from probekit.forward.traced import Traced, merge
 from probekit.forward.trim import feed_forward, only_at
 from probekit.forward.work import Forced
@@ -39,45 +40,11 @@ from probekit.forward.work import Forced
 ROW_TOKENS = 2048
 """A tree of more tokens is not packed into one row: its trunk is cached and its limbs follow apart."""
 
+ONE_LOGIT = torch.zeros(1, dtype=torch.long)
+"""Asks for the logits of one token. Asked by number, a model may leave later layers out elsewhere."""
+
 LIMB_TOKENS = 512
 """New tokens of one limb; siblings attend around each other, which costs more the more there are."""
-
-
-def silent_layers(vlm: Vlm) -> list[int]:
-    """Decoder layers that have no attention over the text."""
-    return [number for number, layer in enumerate(vlm.layers) if not hasattr(layer, "self_attn")]
-
-
-def require_attention(vlm: Vlm) -> None:
-    """Refuse attention captures of decoders in which some layers do not attend to the sequence.
-
-    Masses of such a layer do not exist, and leaving it out would shift the layers that detectors name.
-
-    Raises:
-        FamilyError: names the layers.
-    """
-    if silent := silent_layers(vlm):
-        kind = "cross-attention" if vlm.family.cross_attention else "linear attention"
-        raise FamilyError(
-            f"decoder layers {', '.join(map(str, silent))} have {kind} and no attention rows over the text",
-            where=vlm.name,
-            hint="Attention masses and grids cannot be served (lookback, svar, dhcp, metatoken); hidden "
-            "states, token statistics, lens and similarity can. Choose other detectors.",
-        )
-
-
-def require_image_tokens(vlm: Vlm) -> None:
-    """Refuse captures of image positions where pictures take up none.
-
-    Raises:
-        FamilyError: pictures enter through cross-attention.
-    """
-    if vlm.family.cross_attention:
-        raise FamilyError(
-            "pictures enter through cross-attention and have no states in the residual stream",
-            where=vlm.name,
-            hint="Evidence in image tokens cannot be served (ic, glsim, pas). Choose other detectors.",
-        )
 
 
 class Tracer:
@@ -128,6 +95,11 @@ class Tracer:
             require_image_tokens(vlm)
         attention.register()
         vlm.decoder.set_attn_implementation(attention.KERNEL)
+
+    def together(self, text: Forced) -> Hashable:
+        """What texts have in common that share computation: the picture, or the whole prompt."""
+        whole = self.vlm.family.together == "prompt"
+        return (text.image_key, text.question) if whole else text.image_key
 
     @cached_property
     def _words(self) -> int:
@@ -180,16 +152,17 @@ class Tracer:
         vision = self._vision(shared, texts)
         sequences = [np.array(p.ids + f.continuation) for p, f in zip(layout.prompts, texts, strict=True)]
         groups = [layout.groups[row, : len(ids)] for row, ids in enumerate(sequences)]
-        trees = forest(sequences, groups, [text.image_key for text in texts])
+        whole = [prompt.whole for prompt in layout.prompts]
+        trees = forest(sequences, groups, [text.image_key for text in texts], whole)
         pictures = [shared.picture[tree.members[0]] for tree in trees]
-        kept = self._keeps(trees, texts)
+        kept = self._keeps(trees, layout)
         if not kept:
             self.distinct += sum(map(len, trees))
         if not self.sharing or (not kept and all(tree.is_chain for tree in trees)):
             self.computed += int(layout.lengths.sum())
             return self._reduced(padded(self.vlm, layout, vision, shared.picture), layout)
         positions = sequence_positions(self.vlm, layout, vision, shared.picture)
-        if kept or (len(trees) == 1 and self._too_large(trees[0])):
+        if kept or (len(trees) == 1 and self._too_large(trees[0], layout)):
             return self._in_limbs(layout, trees[0], positions, vision.take(pictures), keep=kept)
         self.computed += sum(map(len, trees))
         return self._reduced(packed(self.vlm, layout, trees, positions, vision, pictures), layout)
@@ -201,6 +174,12 @@ class Tracer:
                     f"token id {word} is outside the model's {self._words} words",
                     where=f"sample {text.example_id}",
                     hint="The text was made with another tokenizer.",
+                )
+            if placed := self.vlm.placeholders.intersection(text.continuation):
+                raise InputError(
+                    f"token id {min(placed)} is the model's placeholder of a picture, video or sound",
+                    where=f"sample {text.example_id}",
+                    hint="A text cannot hold it. Cut the text before it, or leave the sample out.",
                 )
 
     def _vision(self, shared: SharedBatch, texts: Sequence[Forced]) -> Vision:
@@ -215,14 +194,17 @@ class Tracer:
         check_batch([text.example_id for text in texts], shared, vision)
         return vision
 
-    def _keeps(self, trees: Sequence[Tree], texts: Sequence[Forced]) -> bool:
+    def _keeps(self, trees: Sequence[Tree], layout: Layout) -> bool:
         """Whether the batch is one tree whose beginning is kept for the batches to come."""
         if not self.sharing or len(trees) != 1 or self.needs.lens or self.needs.similarity:
             return False
-        return texts[0].image_key in self.constant and trees[0].pictured > 0
+        return layout.forced[0].image_key in self.constant and 0 < trees[0].whole <= _trunk(trees[0], layout)
 
-    def _too_large(self, tree: Tree) -> bool:
-        return len(tree) > self.row_tokens and not (self.needs.lens or self.needs.similarity)
+    def _too_large(self, tree: Tree, layout: Layout) -> bool:
+        """Whether a tree is cut into limbs; what sees ahead must lie in its trunk."""
+        if self.needs.lens or self.needs.similarity or tree.whole > _trunk(tree, layout):
+            return False
+        return len(tree) > self.row_tokens
 
     def _in_limbs(
         self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any], *, keep: bool
@@ -238,18 +220,18 @@ class Tracer:
 
             cache = DynamicCache()
             arguments = trunk_call(self.vlm, layout, tree, trunk, positions, vision)
-            self.vlm.model(**arguments, cache=cache, use_cache=True, logits_to_keep=1)
+            self.vlm.model(**arguments, cache=cache, use_cache=True, logits_to_keep=ONE_LOGIT)
             self.computed += trunk
             self.distinct += trunk if keep else 0
             return Beginning(trunk, cache)
 
         if keep:
-            trunk = tree.pictured
+            trunk = tree.whole
             key = layout.forced[0].image_key, tree.ids[:trunk].tobytes()
             beginning = self._beginnings.get(key, make)
             self.distinct += len(tree) - trunk
         else:
-            trunk = min(tree.trunk, int(layout.prompt_lengths.min()) - 1)
+            trunk = _trunk(tree, layout)
             beginning = make()
         pieces, order = [], []
         for members, limb in limbs(tree, trunk, LIMB_TOKENS):
@@ -281,7 +263,7 @@ class Tracer:
         with (
             attention.rows_wanted(keeper.wanted),
             nullcontext() if read is None else only_at(self._last_feed_forward, *read),
-            self._traced.trace(**call.arguments, **cached, logits_to_keep=1),
+            self._traced.trace(**call.arguments, **cached, logits_to_keep=ONE_LOGIT),
         ):
             state = layers[next(n for n in range(len(layers)) if n not in skipped)].input
             keeper.state(0, state)
@@ -294,3 +276,8 @@ class Tracer:
                 keeper.state(RAW_LAST if last else number + 1, state)
             keeper.state(len(layers), norm.output)
         return evidence
+
+
+def _trunk(tree: Tree, layout: Layout) -> int:
+    """Nodes that all members share and at which nothing is read: they end before a prompt does."""
+    return min(tree.trunk, int(layout.prompt_lengths.min()) - 1)

@@ -54,7 +54,8 @@ def trace_prompts(
     for attention in (True, False):
         if len(finished(path, job, captures_of(attention=attention))) == len(shards):
             return Cost()
-    from probekit.forward.trace import Tracer, silent_layers
+    from probekit.forward.refusals import silent_layers
+    from probekit.forward.trace import Tracer
     from probekit.store import BackgroundWriter, StoreWriter
 
     vlm, prompter = model.get()

@@ -150,7 +150,7 @@ def trace_answers(job: GhostJob, model: LateModel, found: GhostAnswers) -> Ghost
 
 def served(vlm: Vlm, wanted: Sequence[Capture]) -> tuple[tuple[Capture, ...], dict[str, str]]:
     """The captures that a model's family can serve, and why others are left out, by their keys."""
-    from probekit.forward.trace import require_attention, require_image_tokens
+    from probekit.forward.refusals import require_attention, require_image_tokens
 
     left: dict[str, str] = {}
     for require, kinds in (

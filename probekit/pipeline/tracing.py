@@ -103,7 +103,7 @@ def trace_texts(
     from probekit.forward.plan import batches
 
     planned = batches(
-        [text.image_key for text in texts],
+        [tracer.together(text) for text in texts],
         prompt_tokens,
         [len(text.continuation) for text in texts],
         batch_tokens,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from probekit.captures import (
     AttentionGrid,
@@ -14,13 +15,14 @@ from probekit.captures import (
     InternalConfidence,
 )
 from probekit.errors import FamilyError
-from probekit.families import Prompter, load
+from probekit.families import EncodedPrompt, Prompter, Vlm, load
 from probekit.families.prompting import AFTER, BEFORE, IMAGE
 from probekit.families.tiny import TINY, make
 from probekit.forward import decode
 from probekit.forward import rows as attention
 from probekit.forward.check import CONTRACTS, Bench
 from probekit.forward.check.run import run_contract
+from probekit.forward.generate import left_padded
 from probekit.forward.trace import Tracer
 
 SKIPPED = {
@@ -28,17 +30,8 @@ SKIPPED = {
     "image span": {"mllama"},
     "attention rows": {"mllama"},
     "attention masses": {"mllama", "qwen3_5"},
-    "text only": {"instructblip", "paligemma"},
-    "prefix sharing": {
-        "aya_vision",
-        "gemma3",
-        "gemma4",
-        "instructblip",
-        "mllama",
-        "molmo2",
-        "paligemma",
-        "qwen3_5",
-    },
+    "text only": {"instructblip", "paligemma", "paligemma2"},
+    "prefix sharing": {"instructblip", "mllama", "paligemma2", "qwen3_5"},
     "TransformerLens": {
         "aya_vision",
         "deepseek_vl",
@@ -47,6 +40,7 @@ SKIPPED = {
         "mllama",
         "molmo2",
         "paligemma",
+        "paligemma2",
         "pixtral",
         "qwen2_vl",
     },
@@ -56,7 +50,7 @@ SKIPPED = {
 SKIPPED["shared answers"] = SKIPPED["prefix sharing"]
 
 LIMITS = {"attention rows": 1e-6, "hidden states": 1e-5, "logits": 1e-5}
-SHARP = {"gemma4"}
+SHARP = {"gemma4", "gemma4_shared_keys"}
 """Scores without the root of the head's width: sdpa itself moves eager's rows by more than 1e-6."""
 
 
@@ -139,7 +133,19 @@ def test_a_logit_scale_that_the_model_does_not_apply_is_noticed(bench):
     assert run_contract(fresh(bench("aya_vision"), scaled_logits=True), "logits").status == "failed"
 
 
-def test_sharing_in_a_recurrent_decoder_is_noticed(bench):
+@pytest.mark.parametrize("family", TINY)
+def test_what_a_member_says_depends_on_what_its_picture_shows(bench, family):
+    found = bench(family)
+    rng = np.random.default_rng(5)
+    pictures = [Image.fromarray(rng.integers(0, 255, (60, 60, 3), dtype=np.uint8)) for _ in range(2)]
+    batch = found.prompter.encode(["What is this?"] * 2, [[picture] for picture in pictures])
+    with torch.no_grad():
+        one, other = found.vlm.model(**left_padded(found.vlm, batch), use_cache=False).logits[:, -1]
+    assert (one - other).abs().max() > 1e-4 * one.abs().max()
+
+
+def test_sharing_in_a_recurrent_decoder_is_noticed(bench, monkeypatch):
+    monkeypatch.setattr(Vlm, "shares_prefixes", True)
     assert run_contract(fresh(bench("qwen3_5"), shares_prefixes=True), "prefix sharing").status == "failed"
 
 
@@ -158,10 +164,58 @@ def test_an_answer_that_ignores_the_picture_is_noticed(bench, monkeypatch):
     register()
 
 
-def test_a_decoder_that_slides_never_shares(bench):
-    assert not fresh(bench("gemma3"), shares_prefixes=True).vlm.shares_prefixes
-    assert not fresh(bench("aya_vision"), shares_prefixes=True).vlm.shares_prefixes
-    assert bench("llava_next").vlm.shares_prefixes
+@pytest.mark.parametrize("family", ["gemma3", "gemma4", "aya_vision"])
+def test_shared_texts_that_see_beyond_a_window_are_noticed(bench, family, monkeypatch):
+    kinds = dict.fromkeys(bench(family).vlm.windows)
+    monkeypatch.setattr(Vlm, "windows", property(lambda self: kinds))
+    assert run_contract(fresh(bench(family)), "prefix sharing").status == "failed"
+
+
+@pytest.mark.parametrize("family", ["gemma3", "gemma4", "molmo2", "paligemma"])
+def test_shared_tokens_that_do_not_see_ahead_are_noticed(bench, family):
+    assert run_contract(fresh(bench(family), together="nothing"), "prefix sharing").status == "failed"
+
+
+def test_blocks_in_layers_that_have_none_are_noticed(bench):
+    assert run_contract(fresh(bench("gemma4"), together_in=()), "prefix sharing").status == "failed"
+    assert bench("gemma4").vlm.windows == {"sliding_attention": 12, "full_attention": None}
+    shared = fresh(bench("gemma4_shared_keys"), together_if=None)
+    assert run_contract(shared, "prefix sharing").status == "failed"
+
+
+def test_questions_that_see_ahead_share_nothing_with_others(bench, monkeypatch):
+    """PaliGemma's picture looks at the question, so only texts that follow the same prompt share it."""
+    found = bench("paligemma")
+    ids = found.texts[1].continuation
+    asked = [found.texts[1].question, found.texts[1].question, found.texts[2].question]
+    texts = [found.text(n, question, ids[: 9 - n], picture=1) for n, question in enumerate(asked)]
+    tracer = Tracer(found.vlm, found.prompter, found.captures, sharing=True)
+    tracer.run(texts)
+    prompts = [found.prompter.encode([question], [[texts[0].image()]]).prompts[0] for question in asked]
+    assert all(prompt.whole == len(prompt) for prompt in prompts)
+    assert tracer.computed == len(prompts[0]) + 9 + len(prompts[2]) + 7
+    assert [tracer.together(text) == tracer.together(texts[0]) for text in texts] == [True, True, False]
+    monkeypatch.setattr(
+        EncodedPrompt, "whole", property(lambda self: int(np.flatnonzero(self.groups == IMAGE)[-1]) + 1)
+    )
+    assert run_contract(fresh(found), "prefix sharing").status == "failed"
+
+
+def test_a_window_in_every_layer_is_one_mask(tmp_path_factory):
+    folder = make("llava_next", tmp_path_factory.mktemp("slides"))
+    vlm = load(str(folder), dtype="float32", device="cpu")
+    vlm.config.get_text_config().sliding_window = 12
+    assert vlm.windows == {"sliding_attention": 12}
+    assert vlm.shares_prefixes
+    found = Bench(vlm)
+    for contract in ("hidden states", "prefix sharing", "shared answers"):
+        assert run_contract(found, contract).status == "passed"
+
+
+def test_windows_and_other_layers_share_only_where_each_kind_takes_its_mask(bench):
+    assert not fresh(bench("gemma3"), layer_masks=False).vlm.shares_prefixes
+    assert not fresh(bench("paligemma2"), shares_prefixes=True).vlm.shares_prefixes
+    assert not fresh(bench("qwen3_5"), shares_prefixes=True, layer_masks=True).vlm.shares_prefixes
 
 
 @pytest.mark.parametrize(("family", "kind"), [("qwen3_5", "linear"), ("mllama", "cross")])

@@ -12,7 +12,7 @@ from probekit.families.tiny import Size, make
 from probekit.forward.work import Forced, Target
 from probekit.rows import RowKey
 
-FAMILIES = ("llava", "qwen2_5_vl", "internvl")
+FAMILIES = ("llava", "qwen2_5_vl", "internvl", "gemma3")
 
 
 @pytest.fixture(scope="session", params=FAMILIES)

@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 
 from probekit.errors import InputError
-from probekit.families import Prompter, load
+from probekit.families import Prompter, Vlm, load
 from probekit.forward import decode as trees
 from probekit.forward.generate import Generator, Question
 
@@ -65,6 +65,20 @@ def test_an_answer_that_ends_does_not_change_the_others(vlm, prompter, monkeypat
         cut = before.token_ids.index(end) if end in before.token_ids else None
         assert after.token_ids == before.token_ids[:cut]
         assert after.finished == (cut is not None)
+
+
+@pytest.mark.parametrize("keys", [("a", "a", "a"), ("a", "b", "c")])
+def test_an_answer_is_cut_before_a_placeholder_of_pictures(vlm, prompter, monkeypatch, keys):
+    """No later pass could be given it back: the model would look for another picture."""
+    generator = Generator(vlm, prompter, 10)
+    whole = generator.run(questions(keys))
+    word = whole[0].token_ids[3]
+    monkeypatch.setattr(Vlm, "placeholders", property(lambda self: frozenset({word})))
+    for before, after in zip(whole, generator.run(questions(keys)), strict=True):
+        cut = before.token_ids.index(word) if word in before.token_ids else None
+        assert after.token_ids == before.token_ids[:cut]
+        assert after.finished == (before.finished and cut is None)
+    assert word not in generator.run(questions(keys))[0].token_ids
 
 
 def test_a_seen_sibling_would_be_noticed(llava, monkeypatch):

@@ -176,7 +176,7 @@ def test_equal_tokens_of_different_groups_are_not_shared():
 def test_a_forest_keeps_pictures_and_beginnings_apart():
     ids = [np.array([1, 9, 9, 4]), np.array([1, 9, 9, 5]), np.array([2, 9, 9, 4]), np.array([1, 9, 9, 4])]
     groups = [np.array([1, 2, 2, 3])] * 4
-    trees = forest(ids, groups, ["x", "x", "x", "y"])
+    trees = forest(ids, groups, ["x", "x", "x", "y"], [3, 3, 3, 3])
     assert [tree.members for tree in trees] == [(0, 1), (2,), (3,)]
     assert [len(tree) for tree in trees] == [5, 4, 4]
 

@@ -1,5 +1,7 @@
 """Captures of a padded, traced batch against Hugging Face's eager outputs, one text at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +16,7 @@ from probekit.captures import (
     Logits,
     TokenStatistics,
 )
+from probekit.errors import InputError
 from probekit.families.prompting import HEADER
 from probekit.forward.trace import Tracer
 
@@ -208,4 +211,12 @@ def test_header_is_the_assistants_turn(vlm, prompter, texts):
     text = texts[0]
     prompt = prompter.encode([text.question], [[text.image()]]).prompts[0]
     header = vlm.tokenizer.decode([i for i, g in zip(prompt.ids, prompt.groups, strict=True) if g == HEADER])
-    assert header.strip() in ("ASSISTANT:", "<|im_start|>assistant")
+    assert header.strip() in ("ASSISTANT:", "<|im_start|>assistant", "<start_of_turn>model")
+
+
+@pytest.mark.parametrize("sharing", [True, False])
+def test_a_text_that_holds_a_placeholder_of_pictures_is_named(vlm, prompter, texts, sharing):
+    wrong = replace(texts[1], continuation=(*texts[1].continuation, vlm.image_token_id))
+    with pytest.raises(InputError, match="placeholder") as raised:
+        Tracer(vlm, prompter, STATES, sharing=sharing).run([texts[0], wrong])
+    assert "e2" in str(raised.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from probekit.families.tiny.parts import square, text, tower
@@ -53,7 +54,24 @@ def gemma3(size: Size) -> tuple[Any, Any]:
 
 
 def gemma4(size: Size) -> tuple[Any, Any]:
-    """Gemma-4: images of any shape, soft cap on the logits, layers that share keys."""
+    """Gemma-4, the large ones: images of any shape that see themselves both ways in layers with a window."""
+    return _gemma4(size, use_bidirectional_attention="vision", hidden_size_per_layer_input=0)
+
+
+def gemma4_shared_keys(size: Size) -> tuple[Any, Any]:
+    """Gemma-4 E2B and E4B: the later layers take earlier layers' keys and an input of their own a token."""
+    return _gemma4(
+        size,
+        num_hidden_layers=4,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+        num_kv_shared_layers=2,
+        hidden_size_per_layer_input=8,
+        vocab_size_per_layer_input=size.words,
+        use_bidirectional_attention=None,
+    )
+
+
+def _gemma4(size: Size, **special: Any) -> tuple[Any, Any]:
     from transformers import (
         Gemma4AudioFeatureExtractor,
         Gemma4Config,
@@ -78,12 +96,10 @@ def gemma4(size: Size) -> tuple[Any, Any]:
     ids = {mark: tokenizer.convert_tokens_to_ids(mark) for mark in marks}
     config = Gemma4Config(
         text_config=Gemma4TextConfig(
-            **text(size, tokenizer),
-            **{k: v for k, v in _windows(size).items() if k != "query_pre_attn_scalar"},
-            global_head_dim=size.width // size.heads,
-            final_logit_softcapping=30.0,
-            hidden_size_per_layer_input=0,
-            use_bidirectional_attention="vision",
+            **text(size, tokenizer)
+            | {k: v for k, v in _windows(size).items() if k != "query_pre_attn_scalar"}
+            | {"global_head_dim": size.width // size.heads, "final_logit_softcapping": 30.0}
+            | special,
         ),
         vision_config=Gemma4VisionConfig(
             hidden_size=32,
@@ -120,8 +136,20 @@ def gemma4(size: Size) -> tuple[Any, Any]:
 
 def paligemma(size: Size) -> tuple[Any, Any]:
     """PaliGemma: the whole prompt sees itself both ways, the answer is causal."""
+    from transformers import GemmaConfig
+
+    return _paligemma(size, lambda given: GemmaConfig(**given, head_dim=size.width // size.heads))
+
+
+def paligemma2(size: Size) -> tuple[Any, Any]:
+    """PaliGemma 2: the same over Gemma-2, which has windows and soft caps."""
+    from transformers import Gemma2Config
+
+    return _paligemma(size, lambda given: Gemma2Config(**given, **_windows(size)))
+
+
+def _paligemma(size: Size, decoder: Callable[[dict[str, Any]], Any]) -> tuple[Any, Any]:
     from transformers import (
-        GemmaConfig,
         PaliGemmaConfig,
         PaliGemmaForConditionalGeneration,
         PaliGemmaProcessor,
@@ -140,7 +168,7 @@ def paligemma(size: Size) -> tuple[Any, Any]:
         ),
     )
     config = PaliGemmaConfig(
-        text_config=GemmaConfig(**text(size, tokenizer), head_dim=size.width // size.heads),
+        text_config=decoder(text(size, tokenizer)),
         vision_config=SiglipVisionConfig(**tower(size), vision_use_head=False, projection_dim=size.width),
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
         projection_dim=size.width,

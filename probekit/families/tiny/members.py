@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from probekit.errors import InputError
-from probekit.families.tiny.gemma_like import gemma3, gemma4, paligemma
+from probekit.families.tiny.gemma_like import gemma3, gemma4, gemma4_shared_keys, paligemma, paligemma2
 from probekit.families.tiny.llava_like import (
     aya_vision,
     llava,
@@ -40,9 +40,11 @@ _MAKERS: tuple[Maker, ...] = (
     internvl,
     gemma3,
     gemma4,
+    gemma4_shared_keys,
     mistral3,
     idefics3,
     paligemma,
+    paligemma2,
     deepseek_vl,
     molmo2,
     aya_vision,
@@ -76,7 +78,9 @@ def make(family: str, folder: Path, size: Size | None = None) -> Path:
 
 @torch.no_grad()
 def _sharpen(model: Any, factor: float) -> None:
-    """Make attention uneven."""
+    """Make attention uneven, and fill tables that start as zeros, through which no picture would be seen."""
     for name, weight in model.named_parameters():
         if name.endswith(("q_proj.weight", "k_proj.weight", "att_proj.weight")):
             weight.mul_(factor)
+        elif weight.dim() > 1 and not weight.any():
+            weight.normal_(std=weight.shape[-1] ** -0.5)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from probekit.families.tiny.parts import CHATML, USER_ASSISTANT, square, template, text, tower
 from probekit.families.tiny.size import Size
 from probekit.families.tiny.tokenizer import byte_tokenizer
@@ -173,4 +175,8 @@ def molmo2(size: Size) -> tuple[Any, Any]:
         tokenizer=tokenizer,
         chat_template=template(CHATML, "<|image|>"),
     )
-    return Molmo2ForConditionalGeneration(config), processor
+    model = Molmo2ForConditionalGeneration(config)
+    with torch.no_grad():  # a product of fresh gates, added to word embeddings, would be nothing beside them
+        for weight in model.model.multi_modal_projector.parameters():
+            weight.mul_(9)
+    return model, processor

@@ -16,7 +16,8 @@ from probekit.families import Prompter, Vlm
 from probekit.families.conversation import Asked
 from probekit.forward.check.oracle import Eager, eager_outputs
 from probekit.forward.check.report import Outcome, Status
-from probekit.forward.trace import Tracer, silent_layers
+from probekit.forward.refusals import silent_layers
+from probekit.forward.trace import Tracer
 from probekit.forward.traced import Traced
 from probekit.forward.work import Forced, Target
 from probekit.rows import RowKey

@@ -15,7 +15,8 @@ from probekit.forward import rows as attention
 from probekit.forward.check.bench import Bench, absolute, relative
 from probekit.forward.check.oracle import arguments, attention_kernel, eager_outputs
 from probekit.forward.check.report import Outcome
-from probekit.forward.trace import Tracer, silent_layers
+from probekit.forward.refusals import silent_layers
+from probekit.forward.trace import Tracer
 
 _HYBRID = "some decoder layers have no attention over the text; attention captures are refused by name"
 
