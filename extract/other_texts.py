@@ -11,13 +11,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
 from probekit import jobs
 from probekit.errors import InputError
 from probekit.files import read_json
 from probekit.pipeline.extract import captures_of, extract
 from probekit.pipeline.folder import RunFolder
+from probekit.yaml_files import read_yaml
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("study", type=Path)
     parser.add_argument("--detector", action="append", help="only what this detector needs; may be repeated")
     given = parser.parse_args(arguments)
-    study = yaml.safe_load(given.study.read_text(encoding="utf-8"))
+    study = read_yaml(given.study)
     missing = {"run", "models", "out"} - set(study if isinstance(study, dict) else ())
     if missing:
         raise InputError(f"missing {', '.join(sorted(missing))}", where=str(given.study))

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from probekit.captures import parse_capture
 from probekit.errors import InputError
 from probekit.files import digest, sha256
+from probekit.yaml_files import LineOf, read_yaml_lines
 
 DEFAULT_QUESTION = "Provide a detailed description of this image."
 """NAME-Bench 3.2."""
@@ -336,27 +336,14 @@ def load(path: Path, kind: type[J], **overrides: Any) -> J:
     Relative paths in the file are relative to the working directory, as they are in flags.
 
     Raises:
-        InputError: the file is missing or is not YAML, or fields are unknown, absent or wrong; every
-            fault is named with its line.
+        InputError: the file is missing, is not YAML or names a key twice, or fields are unknown, absent or
+            wrong; every fault is named with its line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError("no such job", where=str(path)) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a job file is needed", where=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"not a text file: {error}", where=str(path)) from None
-    try:
-        value, tree = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = "" if mark is None else f", line {mark.line + 1}"
-        raise InputError(f"not YAML: {error}", where=f"{path}{line}") from None
+    value, line_of = read_yaml_lines(path, absent="no such job")
     if not isinstance(value, dict):
         raise InputError("a job is a mapping of fields to values", where=str(path))
     given = value | {key: item for key, item in overrides.items() if item is not None}
-    return _validated(kind, given, str(path), tree)
+    return _validated(kind, given, str(path), line_of)
 
 
 def make(kind: type[J], **values: Any) -> J:
@@ -379,11 +366,11 @@ def file_digest(path: Path) -> str:
     return sha256(path)[:16]
 
 
-def _validated(kind: type[J], value: Mapping[str, Any], path: str | None, tree: Any) -> J:
+def _validated(kind: type[J], value: Mapping[str, Any], path: str | None, line_of: LineOf | None) -> J:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        faults = [_fault(fault, tree) for fault in error.errors()]
+        faults = [_fault(fault, line_of) for fault in error.errors()]
         noun = "fault" if len(faults) == 1 else f"{len(faults)} faults"
         raise InputError(
             f"{noun} in the job\n    " + "\n    ".join(faults),
@@ -392,9 +379,9 @@ def _validated(kind: type[J], value: Mapping[str, Any], path: str | None, tree: 
         ) from None
 
 
-def _fault(fault: Mapping[str, Any], tree: Any) -> str:
+def _fault(fault: Mapping[str, Any], line_of: LineOf | None) -> str:
     place = [str(part) for part in fault["loc"]]
-    line = _line(tree, place)
+    line = None if line_of is None else line_of(place)
     name = ".".join(place)
     kind = fault["type"]
     if kind == "extra_forbidden":
@@ -404,19 +391,6 @@ def _fault(fault: Mapping[str, Any], tree: Any) -> str:
     else:
         text = f"{name}: {fault['msg']}, found {fault['input']!r}"
     return text if line is None else f"line {line}: {text}"
-
-
-def _line(node: Any, place: list[str]) -> int | None:
-    """Line of the key that ``place`` leads to, as far as the file has it."""
-    found = None
-    for part in place:
-        if not isinstance(node, yaml.MappingNode):
-            break
-        pair = next((pair for pair in node.value if pair[0].value == part), None)
-        if pair is None:
-            break
-        found, node = pair[0].start_mark.line + 1, pair[1]
-    return found
 
 
 def _relevant(job: _Job) -> dict[str, Any]:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "probekit"
 
 FLOORS = (
-    {"errors", "rows", "files", "progress", "captures", "jobs", "labels"},
+    {"errors", "rows", "files", "yaml_files", "progress", "captures", "jobs", "labels"},
     {"organism"},
     {"benchmarks", "mentions", "store"},
     {"families", "readouts", "judges", "metrics"},
@@ -34,6 +34,7 @@ DOORS = {
     "matplotlib": {"report"},
     "typer": {"cli"},
     "openai": {"judges"},
+    "yaml": {"yaml_files"},
 }
 STUDIES = {"extract", "train", "analysis"}
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from probekit.errors import InputError
 from probekit.files import digest
+from probekit.yaml_files import read_yaml
 
 LEVELS: tuple[int, ...] = (1, 2, 3, 4, 5)
 """Tone levels, from an open question to a coercive demand."""
@@ -54,12 +53,7 @@ def load_prompts(path: Path | None = None) -> Prompts:
         InputError: the file is missing, is not YAML, lacks a level, or a text lacks ``{target}``.
     """
     source = path or SHIPPED
-    try:
-        value = yaml.safe_load(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(source)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", where=str(source)) from None
+    value = read_yaml(source)
     if not isinstance(value, dict):
         raise InputError("a mapping with levels, reading and presence is needed", where=str(source))
     unknown = sorted(set(map(str, value)) - {"name", "levels", "reading", "presence"})

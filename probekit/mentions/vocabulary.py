@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
-from importlib.resources import files as package_files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-import yaml
-
 from probekit.errors import InputError
 from probekit.files import digest, read_json
 from probekit.mentions.phrases import Phrase, alternatives, forms_of, parse
+from probekit.yaml_files import read_yaml
 
 NAMED: tuple[str, ...] = ("name-bench", "chair", "chair-sentences", "organism")
 """Vocabularies that come with probekit."""
@@ -75,15 +73,7 @@ class Vocabulary:
         Raises:
             InputError: the file is missing, is not YAML or JSON, or an entry is not valid.
         """
-        if path.suffix == ".json":
-            value = read_json(path)
-        else:
-            try:
-                value = yaml.safe_load(path.read_text(encoding="utf-8"))
-            except FileNotFoundError:
-                raise InputError("no such file", where=str(path)) from None
-            except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-                raise InputError(f"not YAML: {error}", where=str(path)) from None
+        value = read_json(path) if path.suffix == ".json" else read_yaml(path)
         return cls._parse(value, where=str(path), default_name=path.stem)
 
     @classmethod
@@ -136,8 +126,7 @@ class Vocabulary:
     @lru_cache(maxsize=8)
     def _shipped(cls, name: str) -> "Vocabulary":
         file = "chair" if name.startswith("chair") else name
-        path = package_files("probekit.mentions") / "vocabularies" / f"{file}.yaml"
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        value = read_yaml(Path(__file__).parent / "vocabularies" / f"{file}.yaml")
         if file != "chair":
             return cls._parse(value, where=file, default_name=file)
         lines: list[list[str]] = value["lines"]

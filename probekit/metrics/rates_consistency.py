@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from probekit.errors import InputError
+from probekit.yaml_files import read_yaml
 
 PRINTED = Path(__file__).with_name("ghost_printed.yaml")
 HALF = 0.005
@@ -61,12 +61,7 @@ def load_printed(path: Path | None = None) -> dict[str, Any]:
         InputError: the file is missing or not of that shape.
     """
     source = path or PRINTED
-    try:
-        value = yaml.safe_load(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(source)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", where=str(source)) from None
+    value = read_yaml(source)
     if not isinstance(value, dict) or not isinstance(value.get("table"), dict) or "tones" not in value:
         raise InputError("'tones' and 'table' are needed", where=str(source), hint=f"See {PRINTED.name}.")
     return value

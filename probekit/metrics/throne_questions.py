@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from probekit.errors import InputError
+from probekit.yaml_files import read_yaml
 
 TEXT_LIMIT = 1024
 """Characters of a caption that are shown to a judge."""
@@ -62,11 +61,9 @@ def load_questions(path: Path, count: int = 3) -> Questions:
     if path.is_dir():
         candidates = (path / "throne" / "throne_constants.py", path / "throne_constants.py")
         file = next((one for one in candidates if one.is_file()), candidates[0])
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the questions: {error}", where=str(file), hint=_SHAPE) from None
-    instruction, templates = _from_python(text, file) if file.suffix == ".py" else _from_yaml(text, file)
+    if not file.is_file():
+        raise InputError("cannot read the questions: no such file", where=str(file), hint=_SHAPE)
+    instruction, templates = _from_python(file) if file.suffix == ".py" else _from_yaml(file)
     if len(templates) < count or count < 1:
         raise InputError(f"{len(templates)} questions, {count} wanted", where=str(file), hint=_SHAPE)
     questions = Questions(instruction, tuple(templates[:count]))
@@ -80,19 +77,19 @@ def load_questions(path: Path, count: int = 3) -> Questions:
     return questions
 
 
-def _from_yaml(text: str, file: Path) -> tuple[str, list[tuple[str, str]]]:
+def _from_yaml(file: Path) -> tuple[str, list[tuple[str, str]]]:
+    value = read_yaml(file)
     try:
-        value: Any = yaml.safe_load(text)
         return _checked(
             value["instruction"], [(one["singular"], one["plural"]) for one in value["questions"]], file
         )
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise InputError(f"no questions: {error}", where=str(file), hint=_SHAPE) from None
 
 
-def _from_python(text: str, file: Path) -> tuple[str, list[tuple[str, str]]]:
+def _from_python(file: Path) -> tuple[str, list[tuple[str, str]]]:
     try:
-        statements = ast.parse(text).body
+        statements = ast.parse(file.read_text(encoding="utf-8")).body
     except (SyntaxError, ValueError) as error:
         raise InputError(f"not Python: {error}", where=str(file), hint=_SHAPE) from None
     values: dict[str, Any] = {}

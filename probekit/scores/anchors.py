@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from probekit.errors import InputError
 from probekit.files import digest
+from probekit.yaml_files import read_yaml
 
 SHIPPED = Path(__file__).with_name("anchor_sets")
 DEFAULT = {"blind": "black-1", "noise": "noise-1"}
@@ -44,13 +43,10 @@ def load_anchors(name: str | Path) -> AnchorSet:
     path = Path(name)
     if path.suffix not in (".yaml", ".yml"):
         path = SHIPPED / f"{name}.yaml"
-    try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         shipped = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.yaml")))
-        raise InputError(f"no anchor set {name}", hint=f"Shipped: {shipped}; or a .yaml path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", where=str(path)) from None
+        raise InputError(f"no anchor set {name}", hint=f"Shipped: {shipped}; or a .yaml path.")
+    value = read_yaml(path)
     if not isinstance(value, dict):
         raise InputError("a mapping with name, condition and anchors is needed", where=str(path))
     unknown = sorted(set(value) - {"name", "condition", "anchors", "source"})

@@ -340,7 +340,7 @@ def test_scenarios_of_ones_own_are_checked(tmp_path: Path, old: str, new: str, s
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=says) as caught:
         load_scenarios(path)
-    assert caught.value.where == str(path)
+    assert str(caught.value.where).partition(", line")[0] == str(path)
     path.write_text(text.replace("probekit-1", "mine"), encoding="utf-8")
     assert load_scenarios(path).digest == load_scenarios().digest
 

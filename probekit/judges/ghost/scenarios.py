@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from probekit.benchmarks.ghost import GhostCategory, GhostImage
 from probekit.errors import InputError
 from probekit.files import digest
+from probekit.yaml_files import read_yaml
 
 SHIPPED = Path(__file__).with_name("scenarios.yaml")
 
@@ -64,12 +63,7 @@ def load_scenarios(path: Path | None = None) -> Scenarios:
             given twice, or a description names a category.
     """
     source = path or SHIPPED
-    try:
-        value = yaml.safe_load(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(source)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", where=str(source)) from None
+    value = read_yaml(source)
     if not isinstance(value, dict) or not isinstance(texts := value.get("scenarios"), dict):
         raise InputError("a mapping with scenarios and clusters is needed", where=str(source))
     missing = [str(c) for c in GhostCategory if not isinstance(texts.get(str(c)), str)]
