@@ -71,7 +71,7 @@ def answer_all(
     header = same_run(out, identity)
     with JsonlAppender(out) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
-        _same_pictures(lines.done, root, out)
+        same_pictures(lines.done, root, out)
         left = [line for line in asked if line["example_id"] not in done]
         if left:
             name = model.spec.name
@@ -91,22 +91,37 @@ def same_run(out: Path, identity: str) -> Path:
     return header
 
 
-def _same_pictures(done: Sequence[Json], root: Path, out: Path) -> None:
-    """Refuse to go on beside answers whose picture has since been replaced; a missing one is no matter."""
+def same_pictures(done: Sequence[Json], root: Path, out: Path) -> None:
+    """Refuse to go on beside answers whose picture has since been replaced; a missing one is no matter.
+
+    Args:
+        done: answers with ``image`` or ``images``, and the digest of each in ``image_sha256``.
+        root: folder from which the paths start.
+        out: file of the answers, for the error.
+    """
     digests: dict[str, str] = {}
     for line in done:
-        name, noted = line.get("image"), line.get("image_sha256")
-        path = inside(root, name) if isinstance(name, str) else None
-        if path is None or not isinstance(noted, str) or not path.is_file():
-            continue
-        if str(name) not in digests:
-            digests[str(name)] = sha256(path)
-        if digests[str(name)] != noted:
-            raise InputError(
-                f"the picture {name} has changed since it was answered about",
-                where=f"{out}, sample {line.get('example_id')}",
-                hint="Put the old picture back, or give another folder.",
-            )
+        for name, noted in _noted(line):
+            path = inside(root, name)
+            if not path.is_file():
+                continue
+            if name not in digests:
+                digests[name] = sha256(path)
+            if digests[name] != noted:
+                raise InputError(
+                    f"the picture {name} has changed since it was answered about",
+                    where=f"{out}, sample {line.get('example_id')}",
+                    hint="Put the old picture back, or give another folder.",
+                )
+
+
+def _noted(line: Json) -> list[tuple[str, str]]:
+    """Pictures of an answer with their digests; none where none were noted."""
+    names, digests = line.get("images", [line.get("image")]), line.get("image_sha256")
+    noted = digests if isinstance(digests, list) else [digests]
+    if not isinstance(names, list) or len(names) != len(noted):
+        return []
+    return [pair for pair in zip(names, noted, strict=True) if all(isinstance(part, str) for part in pair)]
 
 
 def by_picture(lines: Sequence[Json], size: int) -> Iterator[list[Json]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from probekit.benchmarks.deflection import Posed, Sample, Scenario, pose
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.errors import InputError
-from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, write_json
-from probekit.pipeline.answer import same_run
+from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, sha256, write_json
+from probekit.pipeline.answer import same_pictures, same_run
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 from probekit.rows import RowKey
@@ -98,8 +98,9 @@ def answer_prompts(
             its tokens after the prompt, the end of the text not counted.
 
     Raises:
-        InputError: the answers there belong to other prompts or another model, a picture cannot be read, or
-            a prompt does not fit the model's context; the sample is named.
+        InputError: the answers there belong to other prompts or another model, or one of their pictures has
+            been replaced since; a picture cannot be read, or a prompt does not fit the model's context; the
+            sample is named.
     """
     identity = digest(
         [model.spec.digest(), [_asked(prompt) for prompt in prompts], max_new_tokens, batch, choose]
@@ -107,6 +108,8 @@ def answer_prompts(
     header = same_run(out, identity)
     with JsonlAppender(out) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
+        for folder in {prompt.images for prompt in prompts}:
+            same_pictures(lines.done, folder, out)
         write_json(header, {"digest": identity, "model": model.spec.name, "max_new_tokens": max_new_tokens})
         with progress("Answering", len(prompts), "prompts", len(done)) as advance:
             for group in _batches(prompts, batch):
@@ -144,7 +147,10 @@ def _answers(model: LateModel, group: Sequence[Prompt], max_new_tokens: int, *, 
         found |= {line["example_id"]: line for line in chosen_answers(model, chosen)}
     if written := [prompt for prompt in group if not (choose and prompt.sample.choices)]:
         found |= {line["example_id"]: line for line in _written(model, written, max_new_tokens)}
-    return [found[prompt.example_id] for prompt in group]
+    return [
+        {**found[prompt.example_id], "image_sha256": [sha256(path) for path in prompt.paths]}
+        for prompt in group
+    ]
 
 
 def chosen_answers(model: LateModel, prompts: Sequence[Prompt]) -> list[Json]:

@@ -303,3 +303,34 @@ def test_the_page_shows_every_kind_and_the_page_is_whole(whole: Path) -> None:
         "detectors_all",
         "attention",
     }
+
+
+def test_a_picture_replaced_between_a_run_and_its_resumption_is_noticed(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question's picture and a picture among the evidence; a missing one is named as before."""
+    images = tmp_path / "world/images"
+    given = {"samples": own, "images": images, "trace": False, "max_new_tokens": 4, "batch": 4}
+    with monkeypatch.context() as patch:
+        failing(patch, deflection_answers, "_answers", 2)
+        with pytest.raises(Killed):
+            deflection(job(tmp_path / "run", **given))
+    answers = tmp_path / "run/answers.jsonl"
+    held = [line for _, line in read_jsonl(answers)]
+    names = {name for line in held for name in line["images"]}
+    assert len(names) == 2
+    before = answers.read_bytes()
+    for name in names:
+        picture = images / name
+        sound = picture.read_bytes()
+        Image.new("RGB", (64, 64), "white").save(picture)
+        with pytest.raises(
+            InputError, match=rf"the picture {name} has changed since it was answered"
+        ) as error:
+            deflection(job(tmp_path / "run", **given))
+        assert "sample " in str(error.value.where)
+        assert answers.read_bytes() == before
+        picture.write_bytes(sound)
+    deflection(job(tmp_path / "run", **given))
+    deflection(job(tmp_path / "unbroken", **given))
+    assert answers.read_bytes() == (tmp_path / "unbroken/answers.jsonl").read_bytes()
