@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from probekit.errors import InputError
 
@@ -112,13 +112,14 @@ def write_jsonl(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
 class JsonlAppender:
     """Appends whole lines to a JSON Lines file; a last line cut by a kill is removed on opening.
 
-    ``done`` holds the objects already in the file, so that a rerun can skip them.
+    ``done`` holds the objects already in the file, so that a rerun can skip them. A new file is made with
+    its first lines, or empty at the end of a ``with`` that went well: what fails before leaves nothing.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.done: list[Json] = []
+        self._handle: BinaryIO | None = None
         keep = 0
         if path.exists():
             data = path.read_bytes()
@@ -127,18 +128,25 @@ class JsonlAppender:
                 with path.open("r+b") as handle:
                     handle.truncate(keep)
             self.done = [value for _, value in read_jsonl(path)]
-        self._handle = path.open("ab")
 
     def append(self, values: Iterable[Mapping[str, Any]]) -> None:
         """Append ``values`` and force them to disk."""
         lines = [json.dumps(_without_nan(v), ensure_ascii=False, allow_nan=False) for v in values]
-        self._handle.write("".join(line + "\n" for line in lines).encode())
-        self._handle.flush()
-        os.fsync(self._handle.fileno())
+        handle = self._opened()
+        handle.write("".join(line + "\n" for line in lines).encode())
+        handle.flush()
+        os.fsync(handle.fileno())
+
+    def _opened(self) -> BinaryIO:
+        if self._handle is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = self.path.open("ab")
+        return self._handle
 
     def close(self) -> None:
         """Close the file."""
-        self._handle.close()
+        if self._handle is not None:
+            self._handle.close()
 
     def __enter__(self) -> JsonlAppender:
         return self
@@ -149,6 +157,8 @@ class JsonlAppender:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None:
+            self._opened()
         self.close()
 
 

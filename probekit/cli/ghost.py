@@ -157,7 +157,8 @@ def ghost_run(
         batch_tokens=batch_tokens,
         draws=draws,
     )
-    run, late = prepare(job), LateModel(job.model)
+    late = LateModel(job.model)
+    run = prepare(job, late)
     responses = ask(run, late)
     ghost_score(responses, manifest or out / "set" / "manifest.jsonl", draws=draws, out=out / "result.json")
     typer.echo(f"Prompts: {run.prompts.name} ({run.prompts.digest}); responses: {responses}")

@@ -74,6 +74,7 @@ def answer_all(
         same_pictures(lines.done, root, out)
         left = [line for line in asked if line["example_id"] not in done]
         if left:
+            model.get()  # a model that is not there must not leave its name
             name = model.spec.name
             write_json(header, {"digest": identity, "model": name, "max_new_tokens": max_new_tokens})
             _ask(model, left, root, lines, max_new_tokens, batch, len(asked) - len(left))

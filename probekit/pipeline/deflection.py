@@ -101,13 +101,14 @@ class DeflectionRun:
 
 
 def deflection(job: DeflectionJob) -> DeflectionRun:
-    """Do all steps that are not done.
+    """Do all steps that are not done; a new folder is begun when inputs and model have been looked at.
 
     Raises:
         InputError: bad samples, pictures or wording, a prompt beyond the model's context, or a folder of
             another run.
     """
-    samples_file, images, wording_file = _files(job)
+    model, new = LateModel(job.model), not (job.out / JOB).exists()
+    samples_file, images, wording_file = _files(job, model)
     samples = load_samples(samples_file, least_distractors=job.least_distractors)
     wording = Wording() if wording_file is None else Wording.load(wording_file)
     source = {
@@ -118,14 +119,14 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
         "seed": job.seed,
         "max_new_tokens": job.max_new_tokens,
     }
+    posed = [prompts_of(samples, images, wording, seed=job.seed, forced=forced) for forced in (False, True)]
+    if new:
+        model.get()
     _claim(job.out, {**source, "model": job.model.digest(), "samples": len(samples)})
-    model = LateModel(job.model)
-    cost = Cost()
-    free, trace, spent = _variant(job, model, samples, images, wording, forced=False)
-    cost += spent
+    free, trace, cost = _variant(job, model, samples, posed[0], job.out, forced=False)
     forced = free
     if apart := wording.offers_declining or any(sample.choices for sample in samples):
-        forced, trace, spent = _variant(job, model, samples, images, wording, forced=True)
+        forced, trace, spent = _variant(job, model, samples, posed[1], job.out / "forced", forced=True)
         cost += spent
     found = summarise(free, forced, trace, forced_apart=apart, draws=job.draws, seed=job.seed)
     write_json(job.out / NUMBERS, {**source, **found.record()})
@@ -135,7 +136,7 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
     return DeflectionRun(job.out, found, cost, page)
 
 
-def _files(job: DeflectionJob) -> tuple[Path, Path, Path | None]:
+def _files(job: DeflectionJob, model: LateModel) -> tuple[Path, Path, Path | None]:
     """Samples, pictures and wording; the embedded model's own are made first."""
     if job.samples is not None:
         beside = job.samples.parent / WORDING
@@ -153,6 +154,9 @@ def _files(job: DeflectionJob) -> tuple[Path, Path, Path | None]:
             raise InputError(
                 "the folder belongs to another run", where=str(job.out), hint="Give another --out."
             )
+        if job.wording is not None:
+            Wording.load(job.wording)
+        model.get()
         make_deflection(made, job.per_kind, job.seed)
     if (held := sum(1 for _ in read_jsonl(made / SAMPLES))) != (wanted := job.per_kind * len(KINDS)):
         raise InputError(
@@ -181,14 +185,12 @@ def _variant(
     job: DeflectionJob,
     model: LateModel,
     samples: Sequence[Sample],
-    images: Path,
-    wording: Wording,
+    prompts: Sequence[Prompt],
+    folder: Path,
     *,
     forced: bool,
 ) -> tuple[tuple[DeflectionResponse, ...], DeflectionTrace | None, Cost]:
     """Answers, judged by rules, in the order of the prompts; and their evidence."""
-    folder = job.out / "forced" if forced else job.out
-    prompts = prompts_of(samples, images, wording, seed=job.seed, forced=forced)
     answers = answer_prompts(
         model, prompts, folder / ANSWERS, max_new_tokens=job.max_new_tokens, batch=job.batch, choose=forced
     )

@@ -110,6 +110,8 @@ def answer_prompts(
         done = {str(line.get("example_id")) for line in lines.done}
         for folder in {prompt.images for prompt in prompts}:
             same_pictures(lines.done, folder, out)
+        if len(done) < len(prompts):
+            model.get()  # a model that is not there must not leave its name
         write_json(header, {"digest": identity, "model": model.spec.name, "max_new_tokens": max_new_tokens})
         with progress("Answering", len(prompts), "prompts", len(done)) as advance:
             for group in _batches(prompts, batch):

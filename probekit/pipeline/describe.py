@@ -97,11 +97,14 @@ def load_model(spec: ModelSpec) -> Vlm:
     )
 
 
-def describe(job: GenerateJob) -> Path:
+def describe(job: GenerateJob, model: Callable[[], Vlm] | None = None) -> Path:
     """Describe every picture that is not yet described; returns the file of texts.
 
     Pictures are answered in batches of ``job.batch`` in the order of their names. A rerun goes on
     after the last whole line.
+
+    Args:
+        model: gives the job's model, where other work shares it; it is asked for when it is needed.
 
     Raises:
         InputError: a picture cannot be read (what is done stays), or the file belongs to another job.
@@ -113,7 +116,8 @@ def describe(job: GenerateJob) -> Path:
         done = {str(line["example_id"]) for line in out.done}
         left = [picture for picture in todo if picture.image_id not in done]
         if left:
-            _answer(job, left, out, header, len(todo) - len(left))
+            vlm = load_model(job.model) if model is None else model()
+            _answer(job, vlm, left, out, header, len(todo) - len(left))
     return job.out
 
 
@@ -129,11 +133,12 @@ def _same_job(header: Path, job: GenerateJob) -> None:
         )
 
 
-def _answer(job: GenerateJob, left: Sequence[Picture], out: JsonlAppender, header: Path, done: int) -> None:
+def _answer(
+    job: GenerateJob, vlm: Vlm, left: Sequence[Picture], out: JsonlAppender, header: Path, done: int
+) -> None:
     from probekit.families import Prompter, PromptTemplate, open_image
     from probekit.forward.generate import Generator, Question
 
-    vlm = load_model(job.model)
     prompter = Prompter(vlm, PromptTemplate(job.model.prompt))
     generator = Generator(vlm, prompter, job.max_new_tokens)
     write_json(

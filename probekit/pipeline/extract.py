@@ -29,11 +29,14 @@ LEAST_AGREEMENT = 0.98
 """SPEC 0.8.6 asks for 99.5 % of tokens; below this, template or preprocessing differ."""
 
 
-def extract(job: ExtractJob) -> Path:
+def extract(job: ExtractJob, model: LateModel | None = None) -> Path:
     """Trace every text that has rows; returns the store.
 
     Captures of another pass (``text_only``) go to a companion store inside the store's folder. Whole
     shards of an earlier run are kept; a shard's bytes depend on the job and its number alone.
+
+    Args:
+        model: the job's, where other work shares it.
 
     Raises:
         InputError: bad files, or texts that this model would not have written (see ``own_texts``).
@@ -41,7 +44,7 @@ def extract(job: ExtractJob) -> Path:
     """
     captures = [parse_capture(key) for key in job.captures]
     job_digest = job.digest(generations=file_digest(job.generations), rows=file_digest(job.rows))
-    model = LateModel(job.model)
+    model = model or LateModel(job.model)
     for condition in dict.fromkeys(capture.condition for capture in captures):
         chosen = tuple(dict.fromkeys(c for c in captures if c.condition == condition))
         folder = job.out if condition == "full" else job.out / condition

@@ -21,6 +21,7 @@ from probekit import jobs
 from probekit.benchmarks.ghost import Manifest, load_manifest, questions, write_questions
 from probekit.benchmarks.ghost_prompts import Prompts, load_prompts
 from probekit.errors import InputError
+from probekit.evaluation.ghost_store import captures_of
 from probekit.files import digest, read_json, read_jsonl, sha256, write_json, write_jsonl
 from probekit.jobs import GhostJob
 from probekit.metrics.rates import GhostResponse, Policy, load_responses
@@ -118,21 +119,33 @@ class GhostFound:
             console.print(f"{label + ':':9}{text}", soft_wrap=True, highlight=False)
 
 
-def prepare(job: GhostJob) -> GhostRun:
+def prepare(job: GhostJob, model: LateModel | None = None) -> GhostRun:
     """Draw the set where none is given, write the questions, and save the job.
 
+    A new folder is begun when prompts, manifest, pictures and model have been looked at.
+
+    Args:
+        model: the job's, where other work shares it.
+
     Raises:
-        InputError: a bad manifest or bad prompts, or a folder of another run.
+        InputError: a bad manifest or bad prompts, a missing picture, an unknown detector, a model that cannot
+            be loaded, or a folder of another run.
     """
     from probekit.benchmarks.ghost_make import make_ghost
     from probekit.benchmarks.ghost_world import make_world_ghost
 
     _refuse_another(job)
-    own_world = job.model.name == WORLD
+    captures_of(job.detectors)
+    own_world, prompts = job.model.name == WORLD, _prompts(job)
     path = job.manifest or job.out / "set" / "manifest.jsonl"
-    if job.manifest is None and not path.exists():
+    given = None if job.manifest is None else load_manifest(path)
+    if not (job.out / JOB).exists():
+        if given is not None:
+            _refuse_missing(given, path)
+        (model or LateModel(job.model)).get()
+    if given is None and not path.exists():
         (make_world_ghost if own_world else make_ghost)(path.parent, job.per_category, job.seed)
-    run = GhostRun(job, load_manifest(path), _prompts(job))
+    run = GhostRun(job, given or load_manifest(path), prompts)
     _refuse_other_questions(run)
     write_questions(job.out / QUESTIONS, run.manifest, run.prompts)
     jobs.save(job, job.out / JOB)
@@ -252,6 +265,17 @@ def _judged(path: Path, answers: Sequence[GhostResponse], manifest: Manifest) ->
                 hint="Judge this run's own responses.jsonl.",
             )
     return judged
+
+
+def _refuse_missing(manifest: Manifest, path: Path) -> None:
+    """Refuse a set that lacks a picture before anything is asked about the others."""
+    for image in manifest.images:
+        if not (manifest.root / image.image).is_file():
+            raise InputError(
+                f"no picture {image.image} (sample {image.image_id})",
+                where=str(path),
+                hint="Pictures lie where the manifest says, starting from its own folder.",
+            )
 
 
 def _refuse_other_questions(run: GhostRun) -> None:

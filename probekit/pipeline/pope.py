@@ -87,6 +87,8 @@ class PopeSummary:
 def pope(job: PopeJob) -> PopeSummary:
     """Do all steps of an audit that are not done; the job is saved before the model is asked.
 
+    A new folder is begun when questions, pictures and model have been looked at.
+
     Raises:
         InputError: bad questions or pictures, a readout that does not exist, or a folder of another job.
     """
@@ -94,9 +96,10 @@ def pope(job: PopeJob) -> PopeSummary:
     if unknown:
         raise InputError(f"no readout {', '.join(unknown)}", hint=f"There are: {', '.join(READOUTS)}.")
     _refuse_another(job)
-    splits = make_splits(job)
-    jobs.save(job, job.out / "job.json")
     model = LateModel(job.model)
+    ready = model.get if not (job.out / "job.json").exists() else None
+    splits = make_splits(job, ready)
+    jobs.save(job, job.out / "job.json")
     cost = Cost()
     for split in splits:
         answers = _answer(job, model, split)

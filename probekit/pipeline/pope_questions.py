@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +44,11 @@ class Split:
         return inside(self.images, question.image, where=f"{self.source}, line {question.line}")
 
 
-def make_splits(job: PopeJob) -> tuple[Split, ...]:
+def make_splits(job: PopeJob, ready: Callable[[], object] | None = None) -> tuple[Split, ...]:
     """Read or make the questions, check that their pictures exist, and copy them beside the results.
+
+    Args:
+        ready: called when what is given has been looked at, before anything is written.
 
     Raises:
         InputError: no questions or pictures are named, a line is not valid, a picture is missing (file,
@@ -56,6 +59,8 @@ def make_splits(job: PopeJob) -> tuple[Split, ...]:
             raise InputError("no folder of pictures", hint="Give --images, the questions' pictures.")
         files, images = job.questions, job.images
     elif job.model.name == ORGANISM:
+        if ready is not None:
+            ready()
         images = job.images or job.out / "images"
         files = world_questions(images, job.out / "questions", job.pictures, job.seed)
     else:
@@ -69,6 +74,8 @@ def make_splits(job: PopeJob) -> tuple[Split, ...]:
     )
     for split in splits:
         _check_pictures(split)
+    if ready is not None and job.questions:
+        ready()
     for split in splits:
         _copy(split)
     return splits

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from probekit import jobs
 from probekit.errors import InputError
-from probekit.files import read_json
+from probekit.files import read_json, read_jsonl
 from probekit.jobs import RunJob
 from probekit.pipeline.folder import RunFolder
 from probekit.pipeline.stages import Stages, inputs_of
+from probekit.pipeline.tracing import LateModel
 
 if TYPE_CHECKING:
     from probekit.mentions import Vocabulary
@@ -69,26 +70,39 @@ def demo_job(out: Path, pictures: int, seed: int) -> RunJob:
 def run(job: RunJob) -> RunSummary:
     """Do all stages of a run that are not done; the job is saved first.
 
+    A new folder is begun when all that is given, the model included, has been looked at.
+
     Raises:
         InputError: bad input of any stage, or a folder that belongs to another job.
     """
-    folder = RunFolder(job.out)
-    _claim(folder, job)
+    folder, stages = RunFolder(job.out), Stages(job.out)
+    _refuse_another(folder, job)
     _check(job)
-    stages = Stages(job.out)
-    _describe(job, folder, stages)
-    _mentions(job, folder, stages)
-    counts = _labels(job, folder, stages)
-    _extract(job, folder)
+    counts = _trace(job, folder, stages)
     _train_and_evaluate(job, folder, stages)
     _report(folder, stages)
     return RunSummary(folder, counts)
 
 
-def _claim(folder: RunFolder, job: RunJob) -> None:
-    """Save the job; refuse a folder whose texts another job made."""
+def _trace(job: RunJob, folder: RunFolder, stages: Stages) -> dict[str, int]:
+    """What the model is needed for; it is let go before the detectors are trained."""
+    model = LateModel(job.model)
+    if not folder.job.exists():
+        model.get()
+    jobs.save(job, folder.job)
+    _describe(job, model, folder, stages)
+    _mentions(job, folder, stages)
+    counts = _labels(job, folder, stages)
+    _extract(job, model, folder)
+    return counts
+
+
+def _refuse_another(folder: RunFolder, job: RunJob) -> None:
+    """Refuse a folder whose texts another job made."""
     if folder.job.exists():
         before = read_json(folder.job)
+        if not isinstance(before, dict):
+            raise InputError("not the job of a run", where=str(folder.job), hint="Give another --out.")
         same = ("model", "question", "max_new_tokens", "images", "texts")
         now = job.model_dump(mode="json")
         changed = [name for name in same if before.get(name) != now[name]]
@@ -98,16 +112,22 @@ def _claim(folder: RunFolder, job: RunJob) -> None:
                 where=str(folder.root),
                 hint="Give another --out.",
             )
-    jobs.save(job, folder.job)
 
 
 def _check(job: RunJob) -> None:
-    """What can be wrong is looked at before the long work: vocabulary, references, detectors."""
+    """What can be wrong is looked at before the long work: vocabulary, references, detectors, files."""
     from probekit.mentions.references import presence
     from probekit.pipeline.describe import pictures
     from probekit.pipeline.extract import captures_of
 
     captures_of(job.detectors)
+    if job.usage not in ("rules", "grammar") and not Path(job.usage).is_file():
+        raise InputError(
+            f"usage is judged by 'rules' or a file of labels, and there is no file {job.usage}",
+            hint="`probekit label` writes such a file.",
+        )
+    if job.texts is not None and not any(True for _ in read_jsonl(job.texts, ("image",))):
+        raise InputError("no captions", where=str(job.texts))
     known = presence(job.references, _vocabulary(job))
     shown = pictures(job.images, job.limit)
     if all(known.get(picture.image_id) is None for picture in shown):
@@ -118,7 +138,7 @@ def _check(job: RunJob) -> None:
         )
 
 
-def _describe(job: RunJob, folder: RunFolder, stages: Stages) -> None:
+def _describe(job: RunJob, model: LateModel, folder: RunFolder, stages: Stages) -> None:
     from probekit.pipeline.describe import describe
 
     if job.texts is not None:
@@ -126,7 +146,7 @@ def _describe(job: RunJob, folder: RunFolder, stages: Stages) -> None:
         if not stages.done("texts", inputs, folder.generations):
             from probekit.pipeline.texts import adopt
 
-            adopt(job.model, job.question, job.texts, job.images, folder.generations)
+            adopt(model, job.question, job.texts, job.images, folder.generations)
             stages.finish("texts", inputs)
         return
     describe(
@@ -138,7 +158,8 @@ def _describe(job: RunJob, folder: RunFolder, stages: Stages) -> None:
             max_new_tokens=job.max_new_tokens,
             batch=job.batch,
             limit=job.limit,
-        )
+        ),
+        lambda: model.get()[0],
     )
 
 
@@ -186,7 +207,7 @@ def _labels(job: RunJob, folder: RunFolder, stages: Stages) -> dict[str, int]:
     return LabelSet.load(folder.labels).counts()
 
 
-def _extract(job: RunJob, folder: RunFolder) -> None:
+def _extract(job: RunJob, model: LateModel, folder: RunFolder) -> None:
     from probekit.pipeline.extract import captures_of, extract
 
     extract(
@@ -200,7 +221,8 @@ def _extract(job: RunJob, folder: RunFolder) -> None:
             shard_examples=job.shard_examples,
             batch_tokens=job.batch_tokens,
             own_texts=job.texts is None,
-        )
+        ),
+        model,
     )
 
 

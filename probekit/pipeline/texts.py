@@ -7,23 +7,22 @@ from typing import Any
 
 from probekit.errors import InputError
 from probekit.files import inside, read_jsonl, write_jsonl
-from probekit.jobs import ModelSpec
-from probekit.pipeline.describe import load_model
+from probekit.pipeline.tracing import LateModel
 
 
-def adopt(spec: ModelSpec, question: str, captions: Path, images: Path, out: Path) -> Path:
+def adopt(model: LateModel, question: str, captions: Path, images: Path, out: Path) -> Path:
     """Tokenise captions as the model would go on after the question, and write them as texts.
 
     Args:
+        model: whose texts they are taken for.
+        question: the user's turn before each.
         captions: JSON Lines of ``image`` (a file name inside ``images``) and ``caption`` or ``text``.
 
     Raises:
         InputError: a line lacks a field, a caption is empty or cannot be written by this model's
             tokenizer, or a picture comes twice; file and line are named.
     """
-    from probekit.families import Prompter, PromptTemplate
-
-    prompter = Prompter(load_model(spec), PromptTemplate(spec.prompt))
+    _, prompter = model.get()
     lines: list[dict[str, Any]] = []
     seen: set[str] = set()
     for number, line in read_jsonl(captions, ("image",)):

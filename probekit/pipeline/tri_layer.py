@@ -122,14 +122,27 @@ def prepare(
 
 
 def run(
-    study: Study, spec: ModelSpec, *, max_new_tokens: int = 64, batch: int = 16, effort: Effort | None = None
+    study: Study,
+    model: ModelSpec | LateModel,
+    *,
+    max_new_tokens: int = 64,
+    batch: int = 16,
+    effort: Effort | None = None,
 ) -> Path:
     """Answer under every condition, trace, and write ``evidence.jsonl``; a rerun goes on.
+
+    Args:
+        study: what is asked.
+        model: who is asked.
+        max_new_tokens: longest answer.
+        batch: questions answered at once.
+        effort: of the traced pass.
 
     Returns:
         The evidence file: one line an example.
     """
-    model = LateModel(spec)
+    model = LateModel(model) if isinstance(model, ModelSpec) else model
+    spec = model.spec
     for condition in study.conditions:
         asked = [line for _, line in read_jsonl(study.out / f"questions-{condition}.jsonl")]
         if asked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -48,8 +48,11 @@ class Questions:
     synonyms: Mapping[str, str]
 
 
-def make_questions(job: TriLayerJob) -> Questions:
+def make_questions(job: TriLayerJob, ready: Callable[[], object] | None = None) -> Questions:
     """Read or make the questions, and check that their pictures exist.
+
+    Args:
+        ready: called before the embedded model's own questions are written.
 
     Raises:
         InputError: nothing is asked, a line is not valid, or a picture is missing; file and line named.
@@ -61,6 +64,8 @@ def make_questions(job: TriLayerJob) -> Questions:
                 "no file of questions",
                 hint="Give --questions FILE; only the embedded model, 'organism', brings its own.",
             )
+        if ready is not None:
+            ready()
         images = images or job.out / "pictures"
         references, questions, vocabulary = images / "references.jsonl", job.out / "questions.jsonl", ORGANISM
         world_questions(questions, images, job.samples or SAMPLES, job.seed)

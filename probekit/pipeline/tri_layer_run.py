@@ -19,13 +19,16 @@ from pathlib import Path
 from probekit import jobs
 from probekit.errors import InputError
 from probekit.evaluation.tri_layer_summary import TriLayerSummary, summarise
-from probekit.files import write_json
+from probekit.files import read_json, write_json
 from probekit.jobs import TriLayerJob
+from probekit.pipeline.tracing import LateModel
 from probekit.pipeline.tri_layer import prepare, run
 from probekit.pipeline.tri_layer_lines import LINES, write_samples
 from probekit.pipeline.tri_layer_questions import make_questions
 from probekit.pipeline.tri_layer_trace import Cost, Effort, cost_of
 from probekit.scores.anchors import load_anchors
+
+JOB = "job.json"
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,21 @@ class TriLayerResult:
 
 
 def tri_layer(job: TriLayerJob) -> TriLayerResult:
-    """Do all steps of a study that are not done; the job is saved first.
+    """Do all steps of a study that are not done; the job is saved before the model is asked.
+
+    A new folder is begun when questions, pictures, references, anchors and model have been looked at.
 
     Raises:
         InputError: bad questions, pictures, references or anchors; or a folder of another job.
     """
     sets = _anchors(job)
-    job.out.mkdir(parents=True, exist_ok=True)
-    questions = make_questions(job)
-    jobs.save(job, job.out / "job.json")
+    _refuse_another(job)
+    model = LateModel(job.model)
+    new = not (job.out / JOB).exists()
+    questions = make_questions(job, model.get if new else None)
+    if new:
+        model.get()
+    jobs.save(job, job.out / JOB)
     study = prepare(
         questions.examples,
         questions.images,
@@ -88,7 +97,7 @@ def tri_layer(job: TriLayerJob) -> TriLayerResult:
         seed=job.seed,
     )
     effort = Effort(job.batch_tokens, job.shard_samples, job.logits == "factored")
-    run(study, job.model, max_new_tokens=job.max_new_tokens, batch=job.batch, effort=effort)
+    run(study, model, max_new_tokens=job.max_new_tokens, batch=job.batch, effort=effort)
     samples = write_samples(
         study,
         job.model.name,
@@ -114,6 +123,29 @@ def tri_layer(job: TriLayerJob) -> TriLayerResult:
         job.out, found, samples.rows, samples.lines, source, f"probekit tri-layer {job.model.name}"
     )
     return TriLayerResult(job.out, len(samples.rows), found, cost, page)
+
+
+def _refuse_another(job: TriLayerJob) -> None:
+    """Refuse a folder that another model or other settings filled, before its job is written over."""
+    path = job.out / JOB
+    if not path.exists():
+        return
+    value = read_json(path)
+    try:
+        before = jobs.make(TriLayerJob, **value) if isinstance(value, dict) else None
+    except InputError:
+        before = None
+    if before is None:
+        raise InputError("not the job of a Tri-Layer study", where=str(path), hint="Give another --out.")
+    changed = ["max_new_tokens"] if before.max_new_tokens != job.max_new_tokens else []
+    if before.model.digest() != job.model.digest():
+        changed.insert(0, "model")
+    if changed:
+        raise InputError(
+            f"the folder belongs to a study with another {', '.join(changed)}",
+            where=str(job.out),
+            hint="Give another --out.",
+        )
 
 
 def _anchors(job: TriLayerJob) -> Mapping[str, str]:
