@@ -123,7 +123,11 @@ def load_manifest(path: Path) -> Manifest:
                 raise InputError(f"{name!r} must be a text", where=where)
         whitelist = value.get("whitelist", [])
         if not isinstance(whitelist, list) or not all(isinstance(w, str) and w.strip() for w in whitelist):
-            raise InputError("'whitelist' must be a list of texts", where=where)
+            raise InputError(
+                f"'whitelist' must be a list of texts, found {whitelist!r}",
+                where=f"{where} (image {Path(value['image']).stem})",
+                hint='Such as ["STAFF", "HALL 3"], or [] for none.',
+            )
         inside(path.parent, value["image"], where=where)
         image = GhostImage(
             value["image"], GhostCategory(value["category"]), value["target"], tuple(whitelist)

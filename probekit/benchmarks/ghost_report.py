@@ -73,7 +73,8 @@ class Validation:
                 if s.n
                 else "no picture has a cluster"
             )
-            found.append(f"stage 3: {recall}")
+            without = f", {s.unassigned} without a cluster left out" if s.unassigned else ""
+            found.append(f"stage 3: {recall}{without}")
             found += [f"stage 3: {k}: {v:.1%}" for k, v in s.recall.items() if v == v]
         found += [f"stage {k}: {n} answers could not be read" for k, n in self.unread.items() if n]
         return found

@@ -183,7 +183,8 @@ def stage2(manifest: Manifest, verdicts: Mapping[str, Mapping[str, object]]) -> 
             taken for text categories only, and grow that image's whitelist.
 
     Raises:
-        InputError: an answer is not true or false, or an image is not in the manifest.
+        InputError: an answer is not true or false, the words are no list of texts, or an image is not in
+            the manifest.
     """
     known = manifest.by_id()
     unknown = sorted(set(verdicts) - set(known))
@@ -196,14 +197,27 @@ def stage2(manifest: Manifest, verdicts: Mapping[str, Mapping[str, object]]) -> 
         if not isinstance(q1, bool) or not isinstance(q2, bool):
             raise InputError("q1 and q2 must be true or false", where=f"verdict on {key}")
         passes[key] = q1 and q2
-        words = verdict.get("allowed_words", [])
-        if known[key].category.family is Family.TEXT and isinstance(words, list):
-            whitelist[key] = tuple(dict.fromkeys((*whitelist[key], *map(str, words))))
+        if words := _words(verdict, f"verdict on {key}", known[key].category.family):
+            whitelist[key] = tuple(dict.fromkeys((*whitelist[key], *words)))
     rate = {}
     for category in GhostCategory:
         held = [passed for key, passed in passes.items() if known[key].category is category]
         rate[category] = sum(held) / len(held) if held else math.nan
     return Compliance(passes, rate, sum(passes.values()), len(passes), len(known) - len(passes), whitelist)
+
+
+def _words(verdict: Mapping[str, object], where: str, family: Family) -> tuple[str, ...]:
+    """The words a verdict allows; of other pictures than badges none count, and null is as good as none."""
+    words = verdict.get("allowed_words", [])
+    if words is None and family is not Family.TEXT:
+        return ()
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(
+            f"'allowed_words' must be a list of texts, found {words!r}",
+            where=where,
+            hint='Such as ["STAFF", "HALL 3"], or [] for none.',
+        )
+    return tuple(words) if family is Family.TEXT else ()
 
 
 @dataclass(frozen=True)
@@ -217,6 +231,7 @@ class Separability:
         confusion: rows are the true categories, columns the assigned ones, in `GhostCategory` order;
             the last column counts assignments to no category.
         n: images assigned.
+        unassigned: images put into no cluster at all, left out.
     """
 
     recall: Mapping[GhostCategory, float]
@@ -224,20 +239,23 @@ class Separability:
     macro: float
     confusion: Float[np.ndarray, "category assigned"]
     n: int
+    unassigned: int = 0
 
 
 def stage3(
-    true: Sequence[GhostCategory], assigned: Sequence[str], clusters: Mapping[str, GhostCategory]
+    true: Sequence[GhostCategory], assigned: Sequence[str | None], clusters: Mapping[str, GhostCategory]
 ) -> Separability:
     """Recall of a judge that sorts images into clusters without knowing the categories.
 
     Args:
-        assigned: the cluster each image was put into.
+        assigned: the cluster each image was put into; an image with ``None`` is left out and counted.
         clusters: cluster -> category, fixed before the judge is asked.
     """
     order = list(GhostCategory)
     confusion = np.zeros((len(order), len(order) + 1))
     for category, cluster in zip(true, assigned, strict=True):
+        if cluster is None:
+            continue
         found = clusters.get(cluster)
         column = len(order) if found is None else order.index(found)
         confusion[order.index(category), column] += 1
@@ -252,6 +270,7 @@ def stage3(
         float(np.mean(there)) if there else math.nan,
         confusion,
         int(total),
+        sum(cluster is None for cluster in assigned),
     )
 
 

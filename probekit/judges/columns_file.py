@@ -59,6 +59,7 @@ def judge_file(
         unread = 0
         for line, item in zip(lines, items, strict=True):
             verdict = None if item is None else next(found)
+            line.pop("unread", None)  # of an earlier judge's column, when these responses have one
             if isinstance(verdict, Unread):
                 unread += 1
                 line |= {name: None, "unread": verdict.reason}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
+from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest, load_manifest
 from probekit.benchmarks.ghost_records import (
     load_assignments,
     load_clusters,
@@ -186,3 +186,78 @@ def test_records_name_file_and_line(tmp_path: Path) -> None:
     write_jsonl(path, [{"image_id": "b", "rounds": [scores()], "unread": -7}])
     with pytest.raises(InputError, match=r"line 1: 'unread' is -7"):
         unread(path)
+
+
+def test_what_could_not_be_read_gives_way_to_a_later_verdict_and_is_not_counted(tmp_path: Path) -> None:
+    """Three files that were appended to: of each picture the last line counts, and nothing else."""
+    manifest = Manifest(tmp_path, (BADGE, OTHER))
+    path = tmp_path / "v.jsonl"
+    write_jsonl(
+        path,
+        [
+            {"image_id": "b", "unread": "no JSON object"},
+            {"image_id": "c", "q1": True, "q2": True},
+            {"image_id": "b", "q1": True, "q2": False},
+            {"image_id": "c", "unread": "q1 must be true or false"},
+        ],
+    )
+    assert {key: value["q2"] for key, value in load_compliance(path, manifest).items()} == {"b": False}
+    assert unread(path) == 1
+    write_jsonl(path, [{"image_id": "b", "unread": "of an earlier judge", "q1": True, "q2": True}])
+    assert set(load_compliance(path, manifest)) == {"b"}
+    assert unread(path) == 0
+    write_jsonl(path, [{"image_id": "b", "unread": "no number"}, {"image_id": "b", "cluster": 1}])
+    assert load_assignments(path, manifest) == {"b": "1"}
+    assert unread(path) == 0
+    again = [
+        {"image_id": "b", "rounds": [], "unread": 5},
+        {"image_id": "b", "rounds": [scores()] * 4, "unread": 1},
+    ]
+    write_jsonl(path, again)
+    assert len(load_quality(path, manifest)["b"]) == 4
+    assert unread(path) == 1
+
+
+@pytest.mark.parametrize("words", ["STAFF", {"STAFF": 1}, 3, ["STAFF", 3], None])
+def test_words_that_are_no_list_are_named_and_not_ignored(tmp_path: Path, words: object) -> None:
+    manifest = Manifest(tmp_path, (BADGE, DIAL))
+    path = tmp_path / "v.jsonl"
+    given = {"q1": True, "q2": True, "allowed_words": words}
+    write_jsonl(path, [{"image_id": "d", "q1": True, "q2": True}, {"image_id": "b", **given}])
+    with pytest.raises(InputError, match=r"v\.jsonl, line 2 \(image b\): 'allowed_words' must be a list"):
+        load_compliance(path, manifest)
+    with pytest.raises(InputError, match="verdict on b"):
+        stage2(manifest, {"b": given})
+    write_jsonl(tmp_path / "m.jsonl", [{"image": "x/b.png", "category": "text_blur", "target": "the name",
+                                        "whitelist": words}])  # fmt: skip
+    with pytest.raises(InputError, match=r"m\.jsonl, line 1 \(image b\): 'whitelist' must be a list"):
+        load_manifest(tmp_path / "m.jsonl")
+
+
+def test_answers_that_are_neither_true_nor_false_name_file_line_and_image(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    write_jsonl(path, [{"image_id": "b", "q1": 1, "q2": True}])
+    with pytest.raises(InputError, match=r"v\.jsonl, line 1 \(image b\): q1 and q2 must be true or false"):
+        load_compliance(path, Manifest(tmp_path, (BADGE,)))
+
+
+def test_a_picture_without_a_cluster_is_left_out_of_separability_and_counted(tmp_path: Path) -> None:
+    """Two sorted rightly, one not sorted: the recall is 2 of 2, as if the third were not in the file."""
+    for name in ("b.png", "c.png", "d.png"):
+        NOISE.save(tmp_path / name)
+    manifest = Manifest(tmp_path, (BADGE, OTHER, DIAL))
+    write_jsonl(tmp_path / "a.jsonl", [{"image_id": "b", "cluster": 1}, {"image_id": "c", "cluster": None},
+                                       {"image_id": "d", "cluster": 2}])  # fmt: skip
+    (tmp_path / "k.json").write_text(json.dumps({"1": "text_blur", "2": "time_fix"}))
+    found = validate(manifest, assignments=tmp_path / "a.jsonl", clusters=tmp_path / "k.json")
+    held = found.separability
+    assert held is not None
+    assert (held.overall, held.macro, held.n, held.unassigned) == (1.0, 1.0, 2, 1)
+    assert held.confusion.sum() == 2
+    assert "stage 3: recall 100.0% over all 2, 100.0% over categories, 1 without a cluster left out" in (
+        found.lines()
+    )
+    assert found.record()["separability"]["unassigned"] == 1
+    write_jsonl(tmp_path / "a.jsonl", [{"image_id": "b", "cluster": [1]}])
+    with pytest.raises(InputError, match=r"line 1 \(image b\): 'cluster' is \[1\]"):
+        load_assignments(tmp_path / "a.jsonl", manifest)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from probekit.cli import app
 from probekit.errors import InputError
 from probekit.files import read_jsonl, write_jsonl
-from probekit.judges.base import Opinion, Question, Unread
+from probekit.judges.base import REMINDER, Opinion, Question, Unread
 from probekit.judges.columns import ASKED, Column, judge_column, questions
 
 ITEM: Mapping[str, Any] = {
@@ -278,3 +278,31 @@ def test_at_a_terminal_the_user_is_asked(
     assert "To ask of dear: 2 requests, about 200 tokens in and 20 out" in said[-1]
     options.consent(True)(EndpointJudge("dear"), asked, 10)
     assert len(put) == 1
+
+
+def test_a_new_verdict_takes_the_place_of_an_old_reason_for_none(tmp_path: Path) -> None:
+    """The first judge babbles; its file is judged again by one who answers, and one that was not asked."""
+    samples, responses = tmp_path / "s.jsonl", tmp_path / "r.jsonl"
+    write_jsonl(samples, [{"id": "a", "question": "Where?", "answers": ["Paris"]}])
+    write_jsonl(responses, [{"example_id": "a-oracle", "text": "The French capital."}])
+    item = {"question": "Where?", "answers": ["Paris"], "response": "The French capital."}
+    (asked,) = questions(Column.OUTCOME, [item])
+    again = asked.content + REMINDER.format(reason="no JSON array of objects")
+    for name, text in (("babble", "Well."), ("sound", '[{"id": 1, "outcome": "correct"}]')):
+        write_jsonl(
+            tmp_path / f"{name}.jsonl",
+            [{"kind": asked.kind, "content": content, "text": text} for content in (asked.content, again)],
+        )
+
+    def judged(given: Path, record: str, out: str) -> str:
+        return run("deflection", "judge", given, "--samples", samples, "--judge", "recorded",
+                   "--model", tmp_path / record, "--out", tmp_path / out)  # fmt: skip
+
+    assert "1 unread" in judged(responses, "babble.jsonl", "first.jsonl")
+    ((_, before),) = read_jsonl(tmp_path / "first.jsonl")
+    assert before["outcome"] is None
+    assert before["unread"] == "no JSON array of objects"
+    assert "0 unread" in judged(tmp_path / "first.jsonl", "sound.jsonl", "second.jsonl")
+    ((_, after),) = read_jsonl(tmp_path / "second.jsonl")
+    assert after["outcome"] == "correct"
+    assert "unread" not in after
