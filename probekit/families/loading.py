@@ -21,7 +21,7 @@ ORGANISM = "organism"
 """Name of the embedded model."""
 
 
-FULL, SLIDING = "full_attention", "sliding_attention"
+FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 """Kinds of layers, as configurations of transformers name them."""
 
 
@@ -123,14 +123,23 @@ class Vlm:
         return {kind: window if kind == SLIDING else None for kind in dict.fromkeys(kinds)}
 
     @property
-    def shares_prefixes(self) -> bool:
-        """Whether texts over one picture may share its computation.
+    def packs_texts(self) -> bool:
+        """Whether texts over one picture may lie in one row, kept apart by masks.
 
         Where some layers have a window and others have none, the model must take a mask for each kind.
         """
         kinds = set(self.windows)
         maskable = kinds <= {FULL, SLIDING} and (len(kinds) == 1 or self.family.layer_masks)
         return self.family.shares_prefixes and maskable
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether texts over one picture may share its computation.
+
+        Recurrent layers, which no mask can tell apart texts to, share what a cache holds of a beginning.
+        """
+        recurrent = LINEAR in self.windows and set(self.windows) <= {FULL, LINEAR}
+        return self.packs_texts or (self.family.shares_prefixes and recurrent)
 
     def path_of(self, module: nn.Module) -> str:
         """Dotted path of a submodule of the model."""

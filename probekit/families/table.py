@@ -29,9 +29,11 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("qwen2_vl", ("qwen2_vl",), shares_prefixes=True, positions="mrope", grid=merged_grid),
     Family("qwen2_5_vl", ("qwen2_5_vl",), positions="mrope", shares_prefixes=True, grid=merged_grid),
-    Family("qwen3_vl", ("qwen3_vl",), shares_prefixes=True, positions="mrope", grid=merged_grid),
-    Family("qwen3_5", ("qwen3_5",), positions="mrope", grid=merged_grid),
-    Family("glm4v", ("glm4v",), positions="mrope", shares_prefixes=True, grid=merged_grid),
+    Family(
+        "qwen3_vl", ("qwen3_vl", "qwen3_vl_moe"), shares_prefixes=True, positions="mrope", grid=merged_grid
+    ),
+    Family("qwen3_5", ("qwen3_5", "qwen3_5_moe"), shares_prefixes=True, positions="mrope", grid=merged_grid),
+    Family("glm4v", ("glm4v", "glm4v_moe"), positions="mrope", shares_prefixes=True, grid=merged_grid),
     Family("internvl", ("internvl",), shares_prefixes=True, grid=trailing_thumbnail),
     Family("gemma3", ("gemma3",), shares_prefixes=True, together="image_runs", layer_masks=True),
     Family(

@@ -13,6 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from probekit.families import Vlm
+
 HELD = 4
 """Beginnings held at once. One of 600 tokens takes about 300 MB in a model of 7 billion parameters."""
 
@@ -29,14 +33,35 @@ class Beginning:
     tokens: int
     cache: Any
 
-    def fork(self) -> Any:
-        """A cache that goes on from the trunk; the trunk's tensors are shared, not copied.
+    def fork(self, rows: int | None = None) -> Any:
+        """A cache that goes on from the trunk, the original staying as it is.
 
-        A layer's update puts a new tensor in place of the old one, so the original never changes.
+        Args:
+            rows: texts that go on from it side by side, each with a copy of the trunk's tensors; ``None``
+                for one row that shares them. An attention layer's update puts a new tensor in place of the
+                old one; a recurrent layer writes into its own, so it must have rows.
         """
         found = copy.copy(self.cache)
-        found.layers = [copy.copy(layer) for layer in self.cache.layers]
+        found.layers = [_apart(layer) for layer in self.cache.layers]
+        if rows is not None:
+            found.reorder_cache(torch.zeros(rows, dtype=torch.long))
         return found
+
+
+def new_cache(vlm: Vlm) -> Any:
+    """An empty cache that keeps every key, windows or not; in a recurrent decoder one of its own kinds."""
+    from transformers import DynamicCache
+
+    return DynamicCache() if vlm.packs_texts else DynamicCache(config=vlm.decoder.config)
+
+
+def _apart(layer: Any) -> Any:
+    """A copy of a layer's cache whose containers are its own; the tensors in them are shared."""
+    found = copy.copy(layer)
+    for name, value in vars(layer).items():
+        if isinstance(value, dict):
+            setattr(found, name, dict(value))
+    return found
 
 
 class Beginnings:

@@ -42,9 +42,9 @@ _STEERED = (
 
 
 def decodes_in_trees(vlm: Vlm) -> bool:
-    """Whether answers may be decoded here: prefixes may be shared, and nothing steers the decoding."""
+    """Whether answers may be decoded here: texts may lie in one row, and nothing steers the decoding."""
     settings = vlm.model.generation_config
-    return vlm.shares_prefixes and not any(getattr(settings, name, None) for name in _STEERED)
+    return vlm.packs_texts and not any(getattr(settings, name, None) for name in _STEERED)
 
 
 @torch.no_grad()

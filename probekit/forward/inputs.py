@@ -177,6 +177,23 @@ def grafted(
     return Call(arguments, Placement(np.zeros(len(members), dtype=np.int64), slot, groups, grids, trunk))
 
 
+def branched(vlm: Vlm, layout: Layout, trunk: int, positions: Int[Tensor, "..."]) -> Call:
+    """One right-padded row a sequence, of what lies beyond a trunk that a cache holds once for each.
+
+    Args:
+        trunk: tokens at the start, equal in all sequences, that are in the cache already.
+        positions: of these sequences, ``(..., batch, key)``.
+    """
+    ids, _, types = _rows(vlm, layout)
+    tensors = {"input_ids": ids[:, trunk:], "attention_mask": torch.ones_like(ids)}
+    tensors |= {key: values[:, trunk:] for key, values in types.items()}
+    tensors |= {"position_ids": positions[..., trunk : layout.width]}
+    slot = np.where(layout.groups == PADDING, PADDING, np.arange(layout.width))
+    grids = tuple(_grid(prompt.grids) for prompt in layout.prompts)
+    rows = np.arange(len(layout.prompts))
+    return Call(_on_device(vlm, tensors), Placement(rows, slot, layout.groups, grids, trunk))
+
+
 def trunk_call(
     vlm: Vlm, layout: Layout, tree: Tree, trunk: int, positions: Int[Tensor, "..."], vision: dict[str, Any]
 ) -> Mapping[str, Any]:

@@ -33,6 +33,15 @@ class Layout:
     window: int
     own_rows: bool = False
 
+    def of(self, members: Sequence[int]) -> Layout:
+        """The layout of some of its sequences, in that order."""
+        return Layout(
+            tuple(self.prompts[member] for member in members),
+            tuple(self.forced[member] for member in members),
+            self.window,
+            self.own_rows,
+        )
+
     @cached_property
     def lengths(self) -> Int[np.ndarray, " batch"]:
         """m + T of each sequence."""

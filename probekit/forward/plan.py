@@ -182,6 +182,22 @@ def limbs(tree: Tree, trunk: int, budget: int) -> tuple[tuple[list[int], Int[np.
     return tuple(pieces)
 
 
+def branches(tree: Tree, budget: int) -> list[list[int]]:
+    """Members that go on from a trunk side by side, similar lengths together; numbers within the tree.
+
+    Args:
+        tree: its members are cut into groups.
+        budget: keys of a group, padding and each member's copy of the trunk counted; one may exceed it.
+    """
+    found: list[list[int]] = []
+    for member in sorted(range(len(tree.paths)), key=lambda member: (len(tree.paths[member]), member)):
+        if found and (len(found[-1]) + 1) * len(tree.paths[member]) <= budget:
+            found[-1].append(member)
+        else:
+            found.append([member])
+    return found
+
+
 def batches(
     images: Sequence[Hashable],
     prompts: Sequence[int],

@@ -25,13 +25,13 @@ from probekit.families.conversation import check_context
 from probekit.families.prompting import SharedBatch
 from probekit.families.vision import Vision, check_batch, see_batch
 from probekit.forward import rows as attention
-from probekit.forward.beginnings import Beginning, Beginnings
+from probekit.forward.beginnings import Beginning, Beginnings, new_cache
 from probekit.forward.evidence import RAW_LAST, Evidence, Needs
 from probekit.forward.harvest import Arriving, Harvest
-from probekit.forward.inputs import Call, grafted, packed, padded, sequence_positions, trunk_call
+from probekit.forward.inputs import Call, branched, grafted, packed, padded, sequence_positions, trunk_call
 from probekit.forward.keeper import Keeper
 from probekit.forward.layout import Layout
-from probekit.forward.plan import Tree, forest, limbs
+from probekit.forward.plan import Tree, branches, forest, limbs
 from probekit.forward.refusals import require_attention, require_image_tokens, silent_layers
 from probekit.forward.traced import Traced, merge
 from probekit.forward.trim import feed_forward, only_at
@@ -45,6 +45,14 @@ ONE_LOGIT = torch.zeros(1, dtype=torch.long)
 
 LIMB_TOKENS = 512
 """New tokens of one limb; siblings attend around each other, which costs more the more there are."""
+
+
+WORTH_A_CALL = 32
+"""Tokens that must be spared for a trunk of its own, where each text goes on in a row of its own."""
+
+
+BRANCH_ROWS = 4
+"""Trunks and branches computed side by side hold the keys of so many full rows."""
 
 
 class Tracer:
@@ -91,7 +99,7 @@ class Tracer:
         self._seen: dict[str, Vision] = {}
         if self.needs.attention:
             require_attention(vlm)
-        if self.needs.lens or self.needs.similarity:
+        if self._reads_pictures:
             require_image_tokens(vlm)
         attention.register()
         vlm.decoder.set_attn_implementation(attention.KERNEL)
@@ -162,6 +170,8 @@ class Tracer:
             self.computed += int(layout.lengths.sum())
             return self._reduced(padded(self.vlm, layout, vision, shared.picture), layout)
         positions = sequence_positions(self.vlm, layout, vision, shared.picture)
+        if not self.vlm.packs_texts:
+            return self._in_branches(layout, trees, positions, vision, shared.picture, keep=kept)
         if kept or (len(trees) == 1 and self._too_large(trees[0], layout)):
             return self._in_limbs(layout, trees[0], positions, vision.take(pictures), keep=kept)
         self.computed += sum(map(len, trees))
@@ -196,56 +206,96 @@ class Tracer:
 
     def _keeps(self, trees: Sequence[Tree], layout: Layout) -> bool:
         """Whether the batch is one tree whose beginning is kept for the batches to come."""
-        if not self.sharing or len(trees) != 1 or self.needs.lens or self.needs.similarity:
+        if not self.sharing or len(trees) != 1 or self._reads_pictures:
             return False
         return layout.forced[0].image_key in self.constant and 0 < trees[0].whole <= _trunk(trees[0], layout)
 
     def _too_large(self, tree: Tree, layout: Layout) -> bool:
         """Whether a tree is cut into limbs; what sees ahead must lie in its trunk."""
-        if self.needs.lens or self.needs.similarity or tree.whole > _trunk(tree, layout):
+        if self._reads_pictures or tree.whole > _trunk(tree, layout):
             return False
         return len(tree) > self.row_tokens
 
-    def _in_limbs(
+    @property
+    def _reads_pictures(self) -> bool:
+        """Whether states of image tokens are read, which a trunk does not keep."""
+        return self.needs.lens or self.needs.similarity
+
+    def _begin(
         self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any], *, keep: bool
-    ) -> Arriving:
-        """A tree's trunk once, into a cache; then its limbs, each over that cache.
+    ) -> Beginning:
+        """A tree's trunk in a cache.
 
         Args:
             keep: end the trunk with the picture and keep it for other batches.
         """
+        trunk = tree.whole if keep else _trunk(tree, layout)
 
         def make() -> Beginning:
-            from transformers import DynamicCache
-
-            cache = DynamicCache()
+            cache = new_cache(self.vlm)
             arguments = trunk_call(self.vlm, layout, tree, trunk, positions, vision)
             self.vlm.model(**arguments, cache=cache, use_cache=True, logits_to_keep=ONE_LOGIT)
             self.computed += trunk
             self.distinct += trunk if keep else 0
             return Beginning(trunk, cache)
 
-        if keep:
-            trunk = tree.whole
-            key = layout.forced[0].image_key, tree.ids[:trunk].tobytes()
-            beginning = self._beginnings.get(key, make)
-            self.distinct += len(tree) - trunk
-        else:
-            trunk = _trunk(tree, layout)
-            beginning = make()
+        if not keep:
+            return make()
+        self.distinct += len(tree) - trunk
+        return self._beginnings.get((layout.forced[0].image_key, tree.ids[:trunk].tobytes()), make)
+
+    def _in_limbs(
+        self, layout: Layout, tree: Tree, positions: Tensor, vision: dict[str, Any], *, keep: bool
+    ) -> Arriving:
+        """A tree's trunk once, into a cache; then its limbs, each one row over that cache."""
+        beginning = self._begin(layout, tree, positions, vision, keep=keep)
         pieces, order = [], []
-        for members, limb in limbs(tree, trunk, LIMB_TOKENS):
+        for members, limb in limbs(tree, beginning.tokens, LIMB_TOKENS):
             chosen = [tree.members[member] for member in members]
-            part = Layout(
-                tuple(layout.prompts[m] for m in chosen),
-                tuple(layout.forced[m] for m in chosen),
-                layout.window,
-                layout.own_rows,
-            )
-            call = grafted(self.vlm, part, tree, trunk, limb, members, positions)
+            part = layout.of(chosen)
+            call = grafted(self.vlm, part, tree, beginning.tokens, limb, members, positions)
             self.computed += len(limb)
             pieces.append(self._reduced(call, part, beginning.fork()))
             order.append(chosen)
+        return self._joined(pieces, order, layout)
+
+    def _in_branches(
+        self,
+        layout: Layout,
+        trees: Sequence[Tree],
+        positions: Tensor,
+        vision: Vision,
+        pictures: Sequence[int],
+        *,
+        keep: bool,
+    ) -> Arriving:
+        """Each tree's trunk once, into a cache that a row a text goes on from; texts alone, whole."""
+        pieces, order = [], []
+        alone: list[int] = []
+        for tree in trees:
+            spared = (len(tree.members) - 1) * _trunk(tree, layout)
+            if not keep and (spared < WORTH_A_CALL or self._reads_pictures):
+                alone += tree.members
+                continue
+            shown = vision.take([pictures[tree.members[0]]])
+            beginning = self._begin(layout, tree, positions, shown, keep=keep)
+            for members in branches(tree, self.row_tokens * BRANCH_ROWS):
+                chosen = [tree.members[member] for member in members]
+                part = layout.of(chosen)
+                call = branched(self.vlm, part, beginning.tokens, positions[..., chosen, :])
+                self.computed += int(part.lengths.sum()) - beginning.tokens * len(chosen)
+                pieces.append(self._reduced(call, part, beginning.fork(len(chosen))))
+                order.append(chosen)
+        if alone:
+            part = layout.of(alone)
+            self.computed += int(part.lengths.sum())
+            call = padded(self.vlm, part, vision, [pictures[member] for member in alone])
+            pieces.append(self._reduced(call, part))
+            order.append(alone)
+        return self._joined(pieces, order, layout)
+
+    @staticmethod
+    def _joined(pieces: Sequence[Arriving], order: Sequence[Sequence[int]], layout: Layout) -> Arriving:
         rows = [len(forced.targets) for forced in layout.forced]
         return lambda: merge([finish() for finish in pieces], order, rows)
 

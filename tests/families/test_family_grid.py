@@ -1,5 +1,6 @@
 """Every tiny member against every contract, and mutations that the contracts must notice."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from probekit.errors import FamilyError
 from probekit.families import EncodedPrompt, Prompter, Vlm, load
 from probekit.families.prompting import AFTER, BEFORE, IMAGE
 from probekit.families.tiny import TINY, make
-from probekit.forward import decode
+from probekit.forward import beginnings, decode
 from probekit.forward import rows as attention
 from probekit.forward.check import CONTRACTS, Bench
 from probekit.forward.check.run import run_contract
@@ -29,12 +30,13 @@ SKIPPED = {
     "image tokens": {"mllama"},
     "image span": {"mllama"},
     "attention rows": {"mllama"},
-    "attention masses": {"mllama", "qwen3_5"},
+    "attention masses": {"mllama", "qwen3_5", "qwen3_5_moe"},
     "text only": {"instructblip", "paligemma", "paligemma2"},
-    "prefix sharing": {"instructblip", "mllama", "paligemma2", "qwen3_5"},
+    "prefix sharing": {"instructblip", "mllama", "paligemma2"},
     "TransformerLens": {
         "aya_vision",
         "deepseek_vl",
+        "glm4v_moe",
         "instructblip",
         "internvl",
         "mllama",
@@ -47,7 +49,7 @@ SKIPPED = {
 }
 """What a family does not have; anything else that is skipped is an error."""
 
-SKIPPED["shared answers"] = SKIPPED["prefix sharing"]
+SKIPPED["shared answers"] = SKIPPED["prefix sharing"] | {"qwen3_5", "qwen3_5_moe"}
 
 LIMITS = {"attention rows": 1e-6, "hidden states": 1e-5, "logits": 1e-5}
 SHARP = {"gemma4", "gemma4_shared_keys"}
@@ -144,9 +146,30 @@ def test_what_a_member_says_depends_on_what_its_picture_shows(bench, family):
     assert (one - other).abs().max() > 1e-4 * one.abs().max()
 
 
-def test_sharing_in_a_recurrent_decoder_is_noticed(bench, monkeypatch):
-    monkeypatch.setattr(Vlm, "shares_prefixes", True)
-    assert run_contract(fresh(bench("qwen3_5"), shares_prefixes=True), "prefix sharing").status == "failed"
+def test_texts_packed_into_a_row_of_a_recurrent_decoder_are_noticed(bench, monkeypatch):
+    monkeypatch.setattr(Vlm, "packs_texts", True)
+    assert run_contract(fresh(bench("qwen3_5")), "prefix sharing").status == "failed"
+
+
+def test_a_recurrent_state_that_one_text_leaves_to_another_is_noticed(bench, monkeypatch):
+    monkeypatch.setattr(beginnings, "_apart", copy.copy)
+    assert run_contract(fresh(bench("qwen3_5")), "prefix sharing").status == "failed"
+
+
+def test_a_recurrent_decoder_computes_a_constant_picture_once(bench):
+    found = bench("qwen3_5")
+    ids = found.texts[1].continuation
+    groups = [
+        [found.text(4 * start + n, f"Is thing {start + n // 2} here?", ids[n:9], picture=1) for n in range(4)]
+        for start in range(3)
+    ]
+    plain = Tracer(found.vlm, found.prompter, found.captures, sharing=False)
+    kept = Tracer(found.vlm, found.prompter, found.captures, sharing=True, constant={groups[0][0].image_key})
+    for group in groups:
+        rows, values = found.traced_difference([kept.run(group)], [plain.run(group)])
+        assert max(rows, values) < 1e-5
+    prompt = found.prompter.encode(["Is thing 0 here?"], [[groups[0][0].image()]]).prompts[0]
+    assert plain.computed - kept.computed == 11 * prompt.whole
 
 
 def test_captions_that_see_ahead_are_noticed(bench):
@@ -215,7 +238,7 @@ def test_a_window_in_every_layer_is_one_mask(tmp_path_factory):
 def test_windows_and_other_layers_share_only_where_each_kind_takes_its_mask(bench):
     assert not fresh(bench("gemma3"), layer_masks=False).vlm.shares_prefixes
     assert not fresh(bench("paligemma2"), shares_prefixes=True).vlm.shares_prefixes
-    assert not fresh(bench("qwen3_5"), shares_prefixes=True, layer_masks=True).vlm.shares_prefixes
+    assert not fresh(bench("qwen3_5"), layer_masks=True).vlm.packs_texts
 
 
 @pytest.mark.parametrize(("family", "kind"), [("qwen3_5", "linear"), ("mllama", "cross")])

@@ -179,9 +179,11 @@ def test_prefixes_are_shared_and_every_token_is_kept(traced):
     assert cost.answered == cost.replayed == sum(len(line["token_ids"]) for line in lines)
     if "qwen" not in folder.name:
         assert cost.computed == cost.distinct < cost.loop / 3
-    elif folder.name != "qwen3_5":  # that family shares no prefixes
-        # small pictures and long questions: limbs of a tree compute some tokens twice
-        assert cost.distinct <= cost.computed < 0.8 * cost.loop
+    else:
+        # small pictures and long questions: limbs of a tree compute some tokens twice, and a recurrent
+        # decoder shares the black picture's beginning alone when states of image tokens are read
+        most = 1.0 if folder.name == "qwen3_5" else 0.8
+        assert cost.distinct <= cost.computed < most * cost.loop
 
 
 def test_the_black_picture_is_computed_once_for_the_whole_run(world, tmp_path, monkeypatch, no_page):

@@ -20,7 +20,16 @@ from probekit.families.tiny.llava_like import (
     pixtral,
 )
 from probekit.families.tiny.others import instructblip, mllama
-from probekit.families.tiny.qwen_like import glm4v, qwen2_5_vl, qwen2_vl, qwen3_5, qwen3_vl
+from probekit.families.tiny.qwen_like import (
+    glm4v,
+    glm4v_moe,
+    qwen2_5_vl,
+    qwen2_vl,
+    qwen3_5,
+    qwen3_5_moe,
+    qwen3_vl,
+    qwen3_vl_moe,
+)
 from probekit.families.tiny.size import Size
 from probekit.families.tiny.tiled import deepseek_vl, idefics3, internvl, molmo2
 
@@ -35,8 +44,11 @@ _MAKERS: tuple[Maker, ...] = (
     qwen2_vl,
     qwen2_5_vl,
     qwen3_vl,
+    qwen3_vl_moe,
     qwen3_5,
+    qwen3_5_moe,
     glm4v,
+    glm4v_moe,
     internvl,
     gemma3,
     gemma4,

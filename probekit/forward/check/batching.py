@@ -52,7 +52,8 @@ def shared_against_plain(bench: Bench) -> Outcome:
     plain = whole.run(texts)
     found = [bench.traced_difference([tracer.run(texts)], [plain]) for tracer in (packed, cached)]
     rows, values = (max(pair) for pair in zip(*found, strict=True))
-    note = f"packed into a row, and over a cache; {packed.computed} tokens instead of {whole.computed}"
+    how = "packed into a row, and over a cache" if bench.vlm.packs_texts else "over a cache"
+    note = f"{how}; {packed.computed} tokens instead of {whole.computed}"
     return _both(bench, "prefix sharing", rows, values, note)
 
 
