@@ -151,7 +151,7 @@ class QuantityResult:
     Attributes:
         curve: mean at every tone, with intervals.
         trend: Page's test for a rise; ``None`` below two tones. A fall has a negative z.
-        p_two_sided: of the same z, for a rise or a fall; NaN when nothing varies.
+        p_two_sided: of the same test, for a rise or a fall; NaN when nothing varies.
         change: last tone minus first, image by image.
         association: with the verdict.
     """
@@ -197,7 +197,7 @@ def quantity(
     return QuantityResult(
         tone_curve(values, answers.tone, answers.image, draws=draws, seed=seed),
         trend,
-        math.nan if trend is None else math.erfc(abs(trend.z) / math.sqrt(2)),
+        math.nan if trend is None else trend.p_two_sided,
         mean(change, images, draws=draws, seed=seed),
         association(answers, values, draws=draws, seed=seed),
     )

@@ -8,15 +8,59 @@ import pytest
 from scipy import stats
 
 from probekit.errors import InputError
-from probekit.metrics.rates_trend import Change, mcnemar, page_trend
+from probekit.metrics.rates_trend import EXACT_IMAGES, Change, mcnemar, page_trend
 
 
 def test_without_ties_it_is_scipys_page_test() -> None:
     table = np.random.default_rng(0).normal(size=(25, 5)) + 0.1 * np.arange(5)
     found = page_trend(table)
-    other = stats.page_trend_test(table, method="asymptotic")
+    other = stats.page_trend_test(table, method="exact")
     assert found.statistic == pytest.approx(other.statistic)
     assert found.p == pytest.approx(other.pvalue)
+    assert (found.varying, found.exact) == (25, True)
+
+
+def test_one_image_that_varies_has_no_more_orders_than_it_has() -> None:
+    """0,0,0,1,1 has C(5, 2) = 10 orders and is the highest of them: p is 1/10, however many hold still."""
+    table = np.zeros((15, 5))
+    table[3] = [0, 0, 0, 1, 1]
+    found = page_trend(table)
+    assert found.p == pytest.approx(0.1)
+    assert found.p_two_sided == pytest.approx(0.2)
+    assert (found.n, found.varying, found.exact) == (15, 1, True)
+    assert page_trend(table[:, ::-1]).p == 1.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_p_is_that_of_every_order_of_every_image(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    table = generator.integers(0, 2 + seed % 2, size=(4, 4)).astype(float)
+    levels = np.arange(1, 5)
+    ranks = stats.rankdata(table, axis=1)
+    observed = (ranks @ levels).sum()
+    totals = [0.0]
+    for row in ranks:
+        totals = [t + np.dot(order, levels) for t in totals for order in itertools.permutations(row)]
+    values = np.array(totals)
+    found = page_trend(table)
+    rise, fall = (values >= observed - 1e-9).mean(), (values <= observed + 1e-9).mean()
+    assert found.p == pytest.approx(rise)
+    assert found.p_two_sided == pytest.approx(min(1.0, 2 * min(rise, fall)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_many_images_vary_the_normal_tail_agrees(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    chance = 0.3 + 0.005 * np.arange(5)
+    table = (generator.random((2 * EXACT_IMAGES, 5)) < chance).astype(float)
+    varying = table[(table.sum(axis=1) % 5) != 0]
+    found = page_trend(varying[:EXACT_IMAGES])
+    assert found.exact
+    assert stats.norm.sf(found.z) == pytest.approx(found.p, rel=0.05)
+    many = page_trend(varying[: EXACT_IMAGES + 1])
+    assert not many.exact
+    assert many.p == pytest.approx(stats.norm.sf(many.z))
+    assert many.p_two_sided == pytest.approx(2 * stats.norm.sf(abs(many.z)))
 
 
 def test_with_ties_its_moments_are_those_of_permuting_within_images() -> None:
