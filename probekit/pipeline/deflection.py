@@ -119,10 +119,12 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
         "seed": job.seed,
         "max_new_tokens": job.max_new_tokens,
     }
+    identity = {**source, "model": job.model.digest(), "samples": len(samples)}
+    _refuse_another(job.out, identity)
     posed = [prompts_of(samples, images, wording, seed=job.seed, forced=forced) for forced in (False, True)]
     if new:
         model.get()
-    _claim(job.out, {**source, "model": job.model.digest(), "samples": len(samples)})
+    write_json(job.out / JOB, identity)
     free, trace, cost = _variant(job, model, samples, posed[0], job.out, forced=False)
     forced = free
     if apart := wording.offers_declining or any(sample.choices for sample in samples):
@@ -165,8 +167,8 @@ def _files(job: DeflectionJob, model: LateModel) -> tuple[Path, Path, Path | Non
     return made / SAMPLES, made / IMAGES, job.wording or made / WORDING
 
 
-def _claim(out: Path, identity: Json) -> None:
-    """Note whose folder it is, or refuse one of another run."""
+def _refuse_another(out: Path, identity: Json) -> None:
+    """Refuse the folder of another run."""
     path = out / JOB
     if path.exists():
         before = read_json(path)
@@ -178,7 +180,6 @@ def _claim(out: Path, identity: Json) -> None:
                 where=str(out),
                 hint="Give another --out.",
             )
-    write_json(path, identity)
 
 
 def _variant(
