@@ -3,8 +3,8 @@
 Embeddings come from any encoder, text or image; encoding is not done here.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 from zipfile import BadZipFile
@@ -15,7 +15,10 @@ from jaxtyping import Float
 from probekit.errors import InputError
 from probekit.files import write_atomically
 
-Backend = Literal["numpy", "faiss"]
+Backend = Literal["numpy", "faiss", "hnsw"]
+"""``numpy`` and ``faiss`` compare with every item; ``hnsw`` walks a graph and may miss one."""
+Nearest = Callable[[np.ndarray, int], list[tuple[int, float]]]
+"""Places and cosines of the items nearest a unit query, nearest first, ties by place."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Index:
-    """Unit embeddings of everything that may distract, with their ids."""
+    """Unit embeddings of everything that may distract, with their ids.
+
+    Attributes:
+        engines: what searches, by backend; made at its first query and kept.
+    """
 
     ids: tuple[str, ...]
     unit: Float[np.ndarray, "item dim"]
+    engines: dict[Backend, Nearest] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def build(cls, ids: Sequence[str], embeddings: Float[np.ndarray, "item dim"]) -> "Index":
@@ -86,7 +94,9 @@ class Index:
             raise InputError(f"a query of width {query.shape[0]} in an index of width {self.unit.shape[1]}")
         unit = _unit(query[None].astype(self.unit.dtype), ["query"])[0]
         found: list[Found] = []
-        for at, cosine in _nearest(self.unit, unit, k + len(banned), backend):
+        if backend not in self.engines:
+            self.engines[backend] = _ENGINES[backend](self.unit)
+        for at, cosine in self.engines[backend](unit, min(k + len(banned), len(self.ids))):
             if self.ids[at] not in banned:
                 found.append(Found(self.ids[at], cosine))
             if len(found) == k:
@@ -116,23 +126,55 @@ def chunks(text: str, *, length: int = 100, overlap: int = 20) -> tuple[str, ...
     return tuple(" ".join(tokens[start : start + length]) for start in starts) if tokens else ()
 
 
-def _nearest(
-    unit: Float[np.ndarray, "item dim"], query: Float[np.ndarray, "dim"], k: int, backend: Backend
-) -> list[tuple[int, float]]:
-    if backend == "faiss":
-        try:
-            import faiss  # type: ignore[import-not-found,unused-ignore]
-        except ImportError:
-            raise InputError(
-                "faiss is not installed", hint="Install faiss-cpu, or use backend='numpy'."
-            ) from None
-        index = faiss.IndexFlatIP(unit.shape[1])
-        index.add(np.ascontiguousarray(unit, dtype=np.float32))
-        cosines, places = index.search(np.ascontiguousarray(query[None], dtype=np.float32), min(k, len(unit)))
-        return [(int(at), float(c)) for at, c in zip(places[0], cosines[0], strict=True) if at >= 0]
-    cosines = unit @ query
-    order = np.argsort(-cosines, kind="stable")[:k]
-    return [(int(at), float(cosines[at])) for at in order]
+def _numpy(unit: Float[np.ndarray, "item dim"]) -> Nearest:
+    def nearest(query: np.ndarray, k: int) -> list[tuple[int, float]]:
+        cosines = unit @ query
+        return [(int(at), float(cosines[at])) for at in np.argsort(-cosines, kind="stable")[:k]]
+
+    return nearest
+
+
+def _faiss(unit: Float[np.ndarray, "item dim"]) -> Nearest:
+    try:
+        import faiss
+    except ImportError:
+        raise InputError("faiss is not installed", hint=_INSTALL.format("faiss-cpu")) from None
+    index = faiss.IndexFlatIP(unit.shape[1])
+    index.add(np.ascontiguousarray(unit, dtype=np.float32))
+
+    def nearest(query: np.ndarray, k: int) -> list[tuple[int, float]]:
+        cosines, places = index.search(np.ascontiguousarray(query[None], dtype=np.float32), k)
+        return _ordered(places[0], cosines[0])
+
+    return nearest
+
+
+def _hnsw(unit: Float[np.ndarray, "item dim"]) -> Nearest:
+    try:
+        import hnswlib
+    except ImportError:
+        raise InputError("hnswlib is not installed", hint=_INSTALL.format("hnswlib")) from None
+    index = hnswlib.Index(space="ip", dim=unit.shape[1])
+    index.init_index(max_elements=len(unit), ef_construction=_BREADTH, M=16, random_seed=0)
+    # one thread: the graph, and so what is found, is the same every time
+    index.add_items(np.ascontiguousarray(unit, dtype=np.float32), num_threads=1)
+
+    def nearest(query: np.ndarray, k: int) -> list[tuple[int, float]]:
+        index.set_ef(max(_BREADTH, 2 * k))
+        places, distances = index.knn_query(query[None].astype(np.float32), k=k, num_threads=1)
+        return _ordered(places[0], 1.0 - distances[0])
+
+    return nearest
+
+
+_BREADTH = 200
+_INSTALL = "pip install {}, or 'vlm-probekit[mining]'; or take the backend numpy."
+_ENGINES: dict[Backend, Callable[[np.ndarray], Nearest]] = {"numpy": _numpy, "faiss": _faiss, "hnsw": _hnsw}
+
+
+def _ordered(places: np.ndarray, cosines: np.ndarray) -> list[tuple[int, float]]:
+    found = [(int(at), float(cosine)) for at, cosine in zip(places, cosines, strict=True) if at >= 0]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _unit(values: Float[np.ndarray, "item dim"], ids: Sequence[str]) -> Float[np.ndarray, "item dim"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -42,14 +42,17 @@ def deflection_mine(
     index: Annotated[
         Path | None, typer.Option(help="Where the embeddings are kept. Default: OUT with .index.npz.")
     ] = None,
-    backend: Annotated[str, typer.Option(help="numpy, or faiss where faiss-cpu is installed.")] = "numpy",
+    backend: Annotated[
+        str, typer.Option(help="numpy; or faiss, hnsw (not exact) where installed.")
+    ] = "numpy",
     device: Annotated[str, typer.Option(help="cpu, cuda.")] = "cpu",
     offline: Annotated[bool, typer.Option("--offline", help="Never ask the hub.")] = False,
 ) -> None:
     """Add distractors: what a pool holds nearest each question, never the gold, never an answer.
 
-    The pool is embedded once; the index stays beside OUT and is used again. Passages that are a piece of the
-    gold, or state one of the sample's answers, are left out of that sample's search.
+    The pool is embedded once; the index stays beside OUT and is used again. Left out of a sample's search are
+    passages that share words enough with its gold, all of a document that does, passages that state one of
+    its answers, and pictures that are its gold's or its own under any name.
 
     Passages, as in the paper (nearest by CLIP, reordered by Contriever):
     probekit deflection mine bare.jsonl --pool wiki.jsonl --encoder openai/clip-vit-base-patch32
@@ -58,13 +61,14 @@ def deflection_mine(
     Then pictures: probekit deflection mine texts.jsonl --pool photos.jsonl --images pictures
     --encoder openai/clip-vit-base-patch32 --query image --out samples.jsonl
     """
+    from probekit.benchmarks.deflection_mining import Backend
     from probekit.families.encoders import Encoder
     from probekit.pipeline.deflection_mining import Mining, mine
 
     if query not in ("question", "image"):
         raise InputError(f"--query {query}", hint="Known: question, image.")
-    if backend not in ("numpy", "faiss"):
-        raise InputError(f"--backend {backend}", hint="Known: numpy, faiss.")
+    if backend not in get_args(Backend):
+        raise InputError(f"--backend {backend}", hint=f"Known: {', '.join(get_args(Backend))}.")
     if pooling not in ("mean", "first"):
         raise InputError(f"--pooling {pooling}", hint="Known: mean, first.")
     how = Mining(
@@ -73,7 +77,7 @@ def deflection_mine(
         "image" if query == "image" else "question",
         words,
         overlap,
-        "faiss" if backend == "faiss" else "numpy",
+        cast(Backend, backend),
     )
     count, items = mine(
         samples,

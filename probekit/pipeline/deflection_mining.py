@@ -24,7 +24,7 @@ from probekit.files import (
     write_json,
     write_jsonl,
 )
-from probekit.metrics.answers import normalise, says
+from probekit.pipeline.deflection_leaks import Passage, leaks
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,11 +36,17 @@ Query = Literal["question", "image"]
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that may distract: a text, or a picture of the image folder."""
+    """One thing that may distract: a text, or a picture of the image folder.
+
+    Attributes:
+        item: its name; a piece of a text is ``id#number``.
+        document: the id of the line it was read from.
+    """
 
     item: str
     text: str | None = None
     image: str | None = None
+    document: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,9 @@ def mine(
 ) -> tuple[int, int]:
     """Write the samples with ``k`` more distractors each; the index is built once and kept.
 
-    Never given are: items whose words or picture are a piece of the sample's gold or distractors, or its own
-    picture; and texts that state one of its answers.
+    Never given are: texts that share words enough with the gold, any piece of a document that does, and texts
+    that state one of the sample's answers (see `probekit.pipeline.deflection_leaks`); pictures of the gold,
+    of its distractors and the sample's own, by any name under which the same file or the same bytes lie.
 
     Args:
         pool: JSON Lines of ``id`` and ``text``, or ``id`` and ``image``.
@@ -105,11 +112,12 @@ def mine(
     asked = None if reranker is None else reranker.texts([sample.question for sample in held])
     lines = {str(line["id"]): line for _, line in read_jsonl(samples)}
     by_id = {item.item: item for item in items}
+    taken = banned(held, items, images)
     written: list[Json] = []
     for number, sample in enumerate(held):
         try:
             near = found.search(
-                queries[number], _depth(how, reranker), gold=banned(sample, items), backend=how.backend
+                queries[number], _depth(how, reranker), gold=taken[number], backend=how.backend
             )
         except InputError as error:
             raise InputError(error.what, where=f"sample {sample.sample_id}", hint=error.hint) from None
@@ -141,10 +149,10 @@ def read_pool(path: Path, words: int, overlap: int) -> tuple[Item, ...]:
         if text is not None and image is not None:
             raise InputError("has a text and an image", where=where, hint="Give two lines.")
         if text is None:
-            found.append(Item(name, image=image))
+            found.append(Item(name, image=image, document=name))
         else:
             pieces = chunks(text, length=words, overlap=overlap)
-            found += [Item(f"{name}#{n}", text=piece) for n, piece in enumerate(pieces)]
+            found += [Item(f"{name}#{n}", text=piece, document=name) for n, piece in enumerate(pieces)]
     if not found:
         raise InputError("an empty pool", where=str(path))
     if len({item.image is None for item in found}) > 1:
@@ -154,23 +162,39 @@ def read_pool(path: Path, words: int, overlap: int) -> tuple[Item, ...]:
     return tuple(found)
 
 
-def banned(sample: Sample, items: Sequence[Item]) -> set[str]:
-    """Items that would be the gold, a distractor that is there already, or an answer."""
-    pieces = (*sample.gold, *sample.distractors)
-    pictures = {piece.image for piece in pieces if piece.image is not None} | {sample.image}
-    texts = [words for piece in pieces if piece.text is not None and (words := normalise(piece.text))]
-    found = set()
+def banned(
+    samples: Sequence[Sample], items: Sequence[Item], images: Path | None = None
+) -> tuple[frozenset[str], ...]:
+    """For each sample the items that would be its gold, a distractor that is there already, or an answer.
+
+    Args:
+        images: folder of the pictures, which are compared by place and by content.
+
+    Raises:
+        InputError: a picture of the pool, or of a sample, is not there.
+    """
+    texts = [Passage(item.item, item.document, item.text) for item in items if item.text is not None]
+    if texts:
+        return leaks(samples, texts)
+    held: dict[Path | str, set[str]] = {}
     for item in items:
-        if item.text is None:
-            taken = item.image in pictures
-        else:
-            own = f" {normalise(item.text)} "
-            taken = any(f" {text} " in own or own in f" {text} " for text in texts) or any(
-                says(item.text, answer) for answer in sample.answers
-            )
-        if taken:
-            found.add(item.item)
-    return found
+        for mark in _marks(images, str(item.image), f"item {item.item}"):
+            held.setdefault(mark, set()).add(item.item)
+    found = []
+    for sample in samples:
+        pieces = (*sample.gold, *sample.distractors)
+        names = {piece.image for piece in pieces if piece.image is not None} | {sample.image} - {None}
+        marks = {mark for name in names for mark in _marks(images, str(name), f"sample {sample.sample_id}")}
+        found.append(frozenset(item for mark in marks for item in held.get(mark, ())))
+    return tuple(found)
+
+
+def _marks(images: Path | None, name: str, where: str) -> tuple[Path, str]:
+    """By what a picture is known: where its file lies, links followed, and what it holds."""
+    path = _place(images, name, where).resolve()
+    if not path.is_file():
+        raise InputError(f"no picture {path}", where=where, hint="Check --images and the file names.")
+    return path, sha256(path)
 
 
 def _depth(how: Mining, reranker: Encoder | None) -> int:
@@ -183,15 +207,19 @@ def _index(
     """The pool's embeddings, from the file where they are kept."""
     about, identity = path.with_suffix(".json"), {"pool": sha256(pool), "encoder": encoder.identity,
                                                   "words": how.words, "overlap": how.overlap}  # fmt: skip
+    if pictured := items[0].text is None:
+        seen = [sha256(_place(images, str(item.image), f"item {item.item}")) for item in items]
+        identity["pictures"] = digest(seen)
     if path.exists() and about.exists():
         if digest(read_json(about)) != digest(identity):
             raise InputError(
-                "the index is that of another pool or encoder",
+                "the index is that of another pool or encoder"
+                + (", or of pictures that have changed since" if pictured else ""),
                 where=str(path),
                 hint="Give another --index, or remove it.",
             )
         return Index.load(path)
-    if items[0].text is not None:
+    if not pictured:
         embeddings = encoder.texts([str(item.text) for item in items])
     else:
         embeddings = encoder.images([_opener(images, str(item.image), item.item) for item in items])
@@ -213,9 +241,13 @@ def _queries(samples: Sequence[Sample], encoder: Encoder, images: Path | None, q
 def _opener(images: Path | None, name: str, sample: str) -> partial[Image.Image]:
     from probekit.families import open_image
 
+    return partial(open_image, _place(images, name, sample), sample=sample)
+
+
+def _place(images: Path | None, name: str, where: str) -> Path:
     if images is None:
         raise InputError("no folder of pictures", hint="Give --images.")
-    return partial(open_image, inside(images, name, where=sample), sample=sample)
+    return inside(images, name, where=where)
 
 
 def _reranked(

@@ -234,13 +234,13 @@ def test_what_is_banned_by_hand(world: Path) -> None:
     sample = load_samples(world / "bare.jsonl", least_distractors=0)[0]
     items = read_pool(world / "texts.jsonl", 100, 20)
     # the answer, the gold, and a passage that holds the gold in other case and punctuation
-    assert banned(sample, items) == {"p4#0", "p5#0", "p8#0"}
+    assert banned((sample,), items) == ({"p4#0", "p5#0", "p8#0"},)
     # a part of the gold alone; words in which the answer is a part of another word
     pieces = write(world / "pieces.jsonl", [
         {"id": "part", "text": "About the iron tower"}, {"id": "inside", "text": "The parisian way."},
         {"id": "cut", "text": "about the iron tow"},
     ])  # fmt: skip
-    assert banned(sample, read_pool(pieces, 100, 20)) == {"part#0"}
+    assert banned((sample,), read_pool(pieces, 100, 20)) == ({"part#0"},)
 
 
 def responses(
