@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from probekit.cli import deflection, ghost, tri_layer
+from probekit.cli import deflection, ghost
+from probekit.cli.numbers import number
 from probekit.cli.options import Draws, Out, Seed, cell, interval, show, table_of
 
 
@@ -15,7 +16,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     ghost.register(app)
     deflection.register(app)
-    tri_layer.register(app)
     app.command("selective")(selective)
     consistency = typer.Typer(no_args_is_help=True, help="Can a paper's printed numbers be true together?")
     consistency.command("ghost")(consistency_ghost)
@@ -31,7 +31,7 @@ def selective(
             help="CSV with confidence and correct, Tri-Layer rows, or a run folder.", show_default=False
         ),
     ],
-    coverage: Annotated[float, typer.Option(help="Share of rows answered.")] = 0.5,
+    coverage: Annotated[float, number(help="Share of rows answered.", above=0.0, most=1.0)] = 0.5,
     draws: Draws = 1000,
     seed: Seed = 0,
     out: Out = None,

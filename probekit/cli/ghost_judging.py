@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from probekit.cli.numbers import number
 from probekit.cli.options import (
     BaseUrl,
     Concurrency,
@@ -51,12 +52,13 @@ def ghost_validate(
         typer.Option(help="Stage 1: least mean of a dimension, such as realism=2.5; 3 when not given."),
     ] = None,
     least_sharpness: Annotated[
-        float | None, typer.Option(help="Stage 1: least variance of the Laplacian; only reported by default.")
+        float | None,
+        number(help="Stage 1: least variance of the Laplacian; only reported by default.", least=0.0),
     ] = None,
     grown: Annotated[
         Path | None, typer.Option(help="Write the manifest with stage 2's words, beside the manifest.")
     ] = None,
-    temperature: Annotated[float, typer.Option(help="endpoint: of stage 1's five askings.", min=0)] = 1.0,
+    temperature: Annotated[float, number(help="endpoint: of stage 1's five askings.", least=0.0)] = 1.0,
     longest_side: Annotated[
         int, typer.Option(help="endpoint: pixels; larger pictures are scaled down.", min=1)
     ] = 2048,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from probekit.cli.options import announce
+from probekit.cli.options import InputPrice, OutputPrice, PerMinute, announce
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def label(
     ] = None,
     captions_per_call: Annotated[int, typer.Option(help="Mentions in one question.", min=1)] = 6,
     concurrency: Annotated[int, typer.Option(help="endpoint: requests under way at once.", min=1)] = 8,
-    requests_per_minute: Annotated[float | None, typer.Option(help="endpoint: limit on requests.")] = None,
+    requests_per_minute: PerMinute = None,
     retries: Annotated[int, typer.Option(help="endpoint: attempts after a failed one.", min=0)] = 6,
     batch_size: Annotated[int, typer.Option(help="hf: questions run together.", min=1)] = 4,
     revision: Annotated[str | None, typer.Option(help="hf: commit or tag of the model.")] = None,
     device: Annotated[str | None, typer.Option(help="hf: where it runs, such as cuda.")] = None,
-    input_price: Annotated[float | None, typer.Option(help="Money per million tokens sent.")] = None,
-    output_price: Annotated[float | None, typer.Option(help="Money per million tokens answered.")] = None,
+    input_price: InputPrice = None,
+    output_price: OutputPrice = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before paying.")] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
 ) -> None:

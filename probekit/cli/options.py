@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from probekit.cli.numbers import number
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,15 +30,15 @@ BaseUrl = Annotated[str | None, typer.Option(help="endpoint: the endpoint.")]
 KeyVariable = Annotated[str, typer.Option(help="endpoint: environment variable that holds the key.")]
 Concurrency = Annotated[int, typer.Option(help="endpoint: requests under way at once.", min=1)]
 PerMinute = Annotated[
-    float | None, typer.Option("--requests-per-minute", help="endpoint: limit on requests.")
+    float | None, number("--requests-per-minute", help="endpoint: limit on requests.", above=0.0)
 ]
 Device = Annotated[str | None, typer.Option(help="hf: where it runs, such as cuda.")]
 Judged = Annotated[
     Path, typer.Option("--out", help="Responses with the column, JSON Lines.", show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before paying.")]
-InputPrice = Annotated[float | None, typer.Option(help="Money per million tokens sent.")]
-OutputPrice = Annotated[float | None, typer.Option(help="Money per million tokens answered.")]
+InputPrice = Annotated[float | None, number(help="Money per million tokens sent.", least=0.0)]
+OutputPrice = Annotated[float | None, number(help="Money per million tokens answered.", least=0.0)]
 
 
 def judge_choice(
@@ -115,8 +116,8 @@ def table_of(title: str, *columns: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-    for number, column in enumerate(columns):
-        table.add_column(column, no_wrap=number == 0, justify="left" if number == 0 else "right")
+    for place, column in enumerate(columns):
+        table.add_column(column, no_wrap=place == 0, justify="left" if place == 0 else "right")
     return table
 
 

@@ -19,6 +19,7 @@ from probekit.cli.model import (
     Revision,
     model_spec,
 )
+from probekit.cli.numbers import number
 
 Question = Annotated[str | None, typer.Option(help="The user's turn. Default: NAME-Bench's.")]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many pictures, by name.")]
@@ -73,7 +74,8 @@ def run(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of splits by picture.")] = 3,
     natural_share: Annotated[
-        float | None, typer.Option(help="Non-assertive share of natural captions; measured when absent.")
+        float | None,
+        number(help="Non-assertive share of natural captions; measured when absent.", least=0.0, below=1.0),
     ] = None,
     question: Question = None,
     max_new_tokens: MaxNew = None,

@@ -19,6 +19,7 @@ from probekit.cli.model import (
     Revision,
     model_spec,
 )
+from probekit.cli.numbers import number
 
 QUESTIONS = "Yes/no questions: POPE's files, or JSON Lines of question_id, image, text and label."
 ANSWERS = "JSON Lines of question_id and answer, in any order."
@@ -187,7 +188,7 @@ def audit(
     exclude: Annotated[Path | None, typer.Option(help=EXCLUDE)] = None,
     allow_uncovered: Annotated[list[str] | None, typer.Option(help=ALLOW)] = None,
     calibration_share: Annotated[
-        float, typer.Option(help="Share of pictures on which corrections are tuned.")
+        float, number(help="Share of pictures on which corrections are tuned.", above=0.0, below=1.0)
     ] = 0.3,
     draws: Annotated[int, typer.Option(help="Bootstrap draws behind each interval.", min=0)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap and the calibration pictures.")] = 0,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from probekit.cli.numbers import number
 from probekit.errors import InputError
 
 StorePath = Annotated[Path, typer.Argument(help="Folder of the store.", show_default=False)]
@@ -24,11 +25,11 @@ Mixes = Annotated[
 Seeds = Annotated[int, typer.Option("--seeds", help="Number of splits by image.", min=1)]
 Share = Annotated[
     float | None,
-    typer.Option(
+    number(
         "--natural-share",
         help="Share of non-assertive mentions in natural captions. Default: measured.",
-        min=0.0,
-        max=0.99,
+        least=0.0,
+        below=1.0,
     ),
 ]
 

@@ -18,6 +18,7 @@ from probekit.cli.model import (
     Revision,
     model_spec,
 )
+from probekit.cli.numbers import number
 
 
 def register(app: typer.Typer) -> None:
@@ -67,7 +68,7 @@ def tri_layer(
         typer.Option(help="factored keeps the states too, to compute VNS again offline. Default reduced."),
     ] = None,
     fraction: Annotated[
-        float | None, typer.Option(help="Share of an answer's positions in VNS. Default 0.3.")
+        float | None, number(help="Share of an answer's positions in VNS. Default 0.3.", above=0.0, most=1.0)
     ] = None,
     max_new_tokens: Annotated[int | None, typer.Option(help="Longest answer. Default 64.")] = None,
     batch: Annotated[int | None, typer.Option(help="Questions answered at once. Default 16.")] = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import threading
@@ -95,11 +96,11 @@ class EndpointJudge:
     _pace: _Pace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.retries < 0 or self.timeout <= 0 or self.max_tokens < 1:
+        if self.concurrency < 1 or self.retries < 0 or not self.timeout > 0 or self.max_tokens < 1:
             raise InputError("concurrency, timeout and max tokens must be positive, retries not negative")
-        if self.requests_per_minute is not None and self.requests_per_minute <= 0:
+        if self.requests_per_minute is not None and not 0 < self.requests_per_minute < math.inf:
             raise InputError("requests per minute must be positive")
-        if self.temperature < 0 or self.longest_side < 1:
+        if not 0 <= self.temperature < math.inf or self.longest_side < 1:
             raise InputError("the temperature must not be negative, and the longest side positive")
         object.__setattr__(self, "_pace", _Pace(self.requests_per_minute))
 

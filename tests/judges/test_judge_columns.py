@@ -281,28 +281,32 @@ def test_at_a_terminal_the_user_is_asked(
 
 
 def test_a_new_verdict_takes_the_place_of_an_old_reason_for_none(tmp_path: Path) -> None:
-    """The first judge babbles; its file is judged again by one who answers, and one that was not asked."""
+    """The first judge babbles about one of two; its file is judged again by one who answers both."""
     samples, responses = tmp_path / "s.jsonl", tmp_path / "r.jsonl"
-    write_jsonl(samples, [{"id": "a", "question": "Where?", "answers": ["Paris"]}])
-    write_jsonl(responses, [{"example_id": "a-oracle", "text": "The French capital."}])
-    item = {"question": "Where?", "answers": ["Paris"], "response": "The French capital."}
-    (asked,) = questions(Column.OUTCOME, [item])
-    again = asked.content + REMINDER.format(reason="no JSON array of objects")
+    write_jsonl(samples, [{"id": name, "question": "Where?", "answers": ["Paris"]} for name in "ab"])
+    texts = ("The French capital.", "In Rome.")
+    write_jsonl(
+        responses, [{"example_id": f"{n}-oracle", "text": t} for n, t in zip("ab", texts, strict=True)]
+    )
+    items = [{"question": "Where?", "answers": ["Paris"], "response": text} for text in texts]
+    first, second = questions(Column.OUTCOME, items)
+    reminded = Question(first.kind, first.content + REMINDER.format(reason="no JSON array of objects"))
+    wrong = '[{"id": 1, "outcome": "incorrect"}]'
     for name, text in (("babble", "Well."), ("sound", '[{"id": 1, "outcome": "correct"}]')):
-        write_jsonl(
-            tmp_path / f"{name}.jsonl",
-            [{"kind": asked.kind, "content": content, "text": text} for content in (asked.content, again)],
-        )
+        answers = ((first, text), (reminded, text), (second, wrong))
+        lines = [{"kind": q.kind, "content": q.content, "text": answer} for q, answer in answers]
+        write_jsonl(tmp_path / f"{name}.jsonl", lines)
 
     def judged(given: Path, record: str, out: str) -> str:
         return run("deflection", "judge", given, "--samples", samples, "--judge", "recorded",
                    "--model", tmp_path / record, "--out", tmp_path / out)  # fmt: skip
 
     assert "1 unread" in judged(responses, "babble.jsonl", "first.jsonl")
-    ((_, before),) = read_jsonl(tmp_path / "first.jsonl")
+    (_, before), (_, other) = read_jsonl(tmp_path / "first.jsonl")
     assert before["outcome"] is None
     assert before["unread"] == "no JSON array of objects"
+    assert other["outcome"] == "incorrect"
     assert "0 unread" in judged(tmp_path / "first.jsonl", "sound.jsonl", "second.jsonl")
-    ((_, after),) = read_jsonl(tmp_path / "second.jsonl")
+    (_, after), _ = read_jsonl(tmp_path / "second.jsonl")
     assert after["outcome"] == "correct"
     assert "unread" not in after
