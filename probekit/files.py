@@ -174,6 +174,15 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def size_text(count: int) -> str:
+    """A number of bytes in the unit that fits it: ``512 B``, ``3.4 KB``, ``1.2 GB``; a thousand of each."""
+    size, units = float(count), ["B", "KB", "MB", "GB", "TB"]
+    while size >= 999.95 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{count} B" if units[0] == "B" else f"{size:,.1f} {units[0]}"
+
+
 def inside(root: Path, relative: str, *, where: str | None = None) -> Path:
     """``root / relative``, refused when it would leave ``root``.
 

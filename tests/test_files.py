@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from probekit.errors import InputError
-from probekit.files import distinct, inside, read_json, read_jsonl, write_json
+from probekit.files import distinct, inside, read_json, read_jsonl, size_text, write_json
+from probekit.pipeline.ghost_plan import GhostPlan
 
 
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
@@ -66,3 +67,30 @@ def test_nothing_is_written_in_place_of_a_folder(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is a folder, a file is to be written"):
             write_json(folder, {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 KB"),
+        (3_400, "3.4 KB"),
+        (999_949, "999.9 KB"),
+        (999_950, "1.0 MB"),
+        (10**6, "1.0 MB"),
+        (2_560_000, "2.6 MB"),
+        (10**9, "1.0 GB"),
+        (7 * 10**12, "7.0 TB"),
+        (7 * 10**15, "7,000.0 TB"),
+    ],
+)
+def test_sizes_come_in_the_unit_that_fits(count: int, text: str) -> None:
+    assert size_text(count) == text
+
+
+def test_what_does_not_fit_the_disk_is_not_said_to_need_nothing() -> None:
+    plan = GhostPlan(1, 5, 0, 40, 400, 1, total_bytes=2_500_000, free_bytes=12_000)
+    assert "1 shards, 2.5 MB of 12.0 KB free" in plan.line()
+    with pytest.raises(InputError, match=r"need 2\.5 MB, 12\.0 KB are free"):
+        plan.refuse_what_does_not_fit()

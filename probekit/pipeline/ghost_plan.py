@@ -10,6 +10,7 @@ from pathlib import Path
 
 from probekit.captures import Capture
 from probekit.errors import InputError
+from probekit.files import size_text
 from probekit.pipeline.ghost_answers import GhostAnswers
 from probekit.pipeline.plan import HEADROOM
 from probekit.store import Header, row_shape
@@ -77,14 +78,14 @@ class GhostPlan:
         return (
             f"plan: {self.answers:,} answers of {self.tokens:,} tokens to {self.pictures:,} pictures{empty}; "
             f"{self.unshared:,} tokens with prompts if each went alone, and each answer once more on black; "
-            f"{self.shards} shards, {self.total_bytes / 1e6:,.1f} MB of {self.free_bytes / 1e9:,.0f} GB free"
+            f"{self.shards} shards, {size_text(self.total_bytes)} of {size_text(self.free_bytes)} free"
         )
 
     def refuse_what_does_not_fit(self) -> None:
         """Raise `InputError` when the stores would not fit the free space."""
         if self.total_bytes > self.free_bytes:
             raise InputError(
-                f"the stores need {self.total_bytes / 1e9:.1f} GB, {self.free_bytes / 1e9:.1f} are free",
+                f"the stores need {size_text(self.total_bytes)}, {size_text(self.free_bytes)} are free",
                 hint="Free some space, or name fewer detectors with --detectors.",
             )
 

@@ -19,6 +19,7 @@ from probekit.captures import (
     parse_capture,
 )
 from probekit.errors import InputError
+from probekit.files import size_text
 from probekit.jobs import ExtractJob
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Plan:
         console.print(
             f"texts {self.texts:,} · rows {self.rows:,} · tokens {self.tokens:,} · "
             f"distinct tokens {self.distinct_tokens:,} (sharing would save {sharing:.2f}x)\n"
-            f"store {_size(self.total_bytes)} of {_size(self.free_bytes)} free · "
+            f"store {size_text(self.total_bytes)} of {size_text(self.free_bytes)} free · "
             f"about {_time(self.seconds)}, from {TIMED_TEXTS} texts traced just now"
         )
         self.refuse_what_does_not_fit()
@@ -103,7 +104,7 @@ class Plan:
         """Raise `InputError` when the store would not fit the free space."""
         if self.total_bytes > self.free_bytes:
             raise InputError(
-                f"the store needs {_size(self.total_bytes)}, {_size(self.free_bytes)} are free",
+                f"the store needs {size_text(self.total_bytes)}, {size_text(self.free_bytes)} are free",
                 hint="Free some space, name fewer detectors, or give another --out.",
             )
 
@@ -189,11 +190,6 @@ def _existing(path: Path) -> Path:
     while not path.exists():
         path = path.parent
     return path
-
-
-def _size(count: int) -> str:
-    power = min(4, int(math.log(max(count, 1), 1000)))
-    return f"{count / 1000**power:.1f} {('B', 'KB', 'MB', 'GB', 'TB')[power]}"
 
 
 def _time(seconds: float) -> str:
