@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
@@ -12,6 +14,9 @@ from probekit.jobs import ModelSpec
 from probekit.pipeline.describe import readable
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
+
+if TYPE_CHECKING:
+    from probekit.families import Prompter
 
 
 def read_questions(path: Path) -> list[Json]:
@@ -74,11 +79,32 @@ def answer_all(
         same_pictures(lines.done, root, out)
         left = [line for line in asked if line["example_id"] not in done]
         if left:
-            model.get()  # a model that is not there must not leave its name
+            # a model that is not there must not leave its name, nor a question that cannot be asked an answer
+            check_texts(model.get()[1], left)
             name = model.spec.name
             write_json(header, {"digest": identity, "model": name, "max_new_tokens": max_new_tokens})
             _ask(model, left, root, lines, max_new_tokens, batch, len(asked) - len(left))
     return out
+
+
+def check_texts(prompter: Prompter, asked: Sequence[Json]) -> None:
+    """Look at the words of every question before any is asked.
+
+    Raises:
+        InputError: a text holds the mark of a picture; the sample is named.
+    """
+    for line in asked:
+        with named(line["example_id"]):
+            prompter.text(line["prompt"], 1)
+
+
+@contextmanager
+def named(sample: str) -> Iterator[None]:
+    """What is wrong with a text is said with its sample."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, where=f"sample {sample}", hint=error.hint) from None
 
 
 def same_run(out: Path, identity: str) -> Path:

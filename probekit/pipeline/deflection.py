@@ -22,7 +22,13 @@ from probekit.evaluation.deflection_summary import DeflectionSummary, summarise
 from probekit.files import Json, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import ModelSpec
 from probekit.metrics.deflection_responses import DeflectionResponse, load_responses
-from probekit.pipeline.deflection_answers import Prompt, answer_prompts, prompts_of, read_answers
+from probekit.pipeline.deflection_answers import (
+    Prompt,
+    answer_prompts,
+    check_prompts,
+    prompts_of,
+    read_answers,
+)
 from probekit.pipeline.deflection_trace import trace_prompts
 from probekit.pipeline.pope_trace import Cost
 from probekit.pipeline.tracing import LateModel
@@ -123,7 +129,8 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
     _refuse_another(job.out, identity)
     posed = [prompts_of(samples, images, wording, seed=job.seed, forced=forced) for forced in (False, True)]
     if new:
-        model.get()
+        check_prompts(model, posed[0])
+        check_prompts(model, posed[1])
     write_json(job.out / JOB, identity)
     free, trace, cost = _variant(job, model, samples, posed[0], job.out, forced=False)
     forced = free

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from probekit.benchmarks.deflection import Posed, Sample, Scenario, pose
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, sha256, write_json
-from probekit.pipeline.answer import same_pictures, same_run
+from probekit.pipeline.answer import named, same_pictures, same_run
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 from probekit.rows import RowKey
@@ -78,6 +77,18 @@ def prompts_of(
                     hint="Check --images and the file names.",
                 )
     return tuple(sorted(found, key=lambda prompt: not prompt.posed.images))
+
+
+def check_prompts(model: LateModel, prompts: Sequence[Prompt]) -> None:
+    """Look at the words of every prompt before any is asked.
+
+    Raises:
+        InputError: a text holds the mark of a picture; the sample is named.
+    """
+    _, prompter = model.get()
+    for prompt in prompts:
+        with named(prompt.sample.sample_id):
+            prompter.text(prompt.posed.example.messages, len(prompt.posed.images))
 
 
 def answer_prompts(
@@ -165,7 +176,7 @@ def chosen_answers(model: LateModel, prompts: Sequence[Prompt]) -> list[Json]:
     texts, owners = [], []
     for place, prompt in enumerate(prompts):
         for number, choice in enumerate(prompt.sample.choices):
-            with _named(prompt):
+            with named(prompt.sample.sample_id):
                 ids = prompter.continuation(prompt.posed.example.messages, choice)
             target = Target(RowKey(prompt.example_id, number), 0, len(ids) - 1)
             texts.append(
@@ -202,9 +213,7 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
     from probekit.forward.generate import Generator, Question
 
     vlm, prompter = model.get()
-    for prompt in group:
-        with _named(prompt):
-            prompter.text(prompt.posed.example.messages, len(prompt.posed.images))
+    check_prompts(model, group)
     questions = [
         Question(
             prompt.example_id,
@@ -225,15 +234,6 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
         }
         for prompt, found in zip(group, Generator(vlm, prompter, max_new_tokens).run(questions), strict=True)
     ]
-
-
-@contextmanager
-def _named(prompt: Prompt) -> Iterator[None]:
-    """What is wrong with a text is said with its sample."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.what, where=f"sample {prompt.sample.sample_id}", hint=error.hint) from None
 
 
 def _asked(prompt: Prompt) -> Json:

@@ -25,7 +25,7 @@ from probekit.evaluation.ghost_store import captures_of
 from probekit.files import digest, read_json, read_jsonl, sha256, write_json, write_jsonl
 from probekit.jobs import GhostJob
 from probekit.metrics.rates import GhostResponse, Policy, load_responses
-from probekit.pipeline.answer import answer_all, read_questions
+from probekit.pipeline.answer import answer_all, check_texts, read_questions
 from probekit.pipeline.ghost_answers import read_answers
 from probekit.pipeline.ghost_trace import Cost, cost_of, trace_answers
 from probekit.pipeline.tracing import LateModel
@@ -136,17 +136,21 @@ def prepare(job: GhostJob, model: LateModel | None = None) -> GhostRun:
 
     _refuse_another(job)
     captures_of(job.detectors)
-    own_world, prompts = job.model.name == WORLD, _prompts(job)
+    own_world, prompts, new = job.model.name == WORLD, _prompts(job), not (job.out / JOB).exists()
     path = job.manifest or job.out / "set" / "manifest.jsonl"
     given = None if job.manifest is None else load_manifest(path)
-    if not (job.out / JOB).exists():
+    model = model or LateModel(job.model)
+    if new:
         if given is not None:
             _refuse_missing(given, path)
-        (model or LateModel(job.model)).get()
+        model.get()
     if given is None and not path.exists():
         (make_world_ghost if own_world else make_ghost)(path.parent, job.per_category, job.seed)
     run = GhostRun(job, given or load_manifest(path), prompts)
     _refuse_other_questions(run)
+    if new:
+        asked = questions(run.manifest, run.prompts)
+        check_texts(model.get()[1], [{"example_id": q.example_id, "prompt": q.question} for q in asked])
     write_questions(job.out / QUESTIONS, run.manifest, run.prompts)
     jobs.save(job, job.out / JOB)
     return run

@@ -30,6 +30,7 @@ from probekit.errors import ContractError, FamilyError, InputError
 from probekit.evaluation.ghost_store import COST, LEFT_OUT, POSITION_CAPTURES, POSITIONS, STORE, captures_of
 from probekit.files import JsonlAppender, digest, read_jsonl
 from probekit.jobs import GhostJob
+from probekit.pipeline.answer import check_texts
 from probekit.pipeline.ghost_answers import GhostAnswer, GhostAnswers
 from probekit.pipeline.ghost_plan import GhostPlan
 from probekit.pipeline.tracing import LateModel, host_arrays, make_header, replay_agreement, trace_texts
@@ -86,7 +87,8 @@ def trace_answers(job: GhostJob, model: LateModel, found: GhostAnswers) -> Ghost
         What was planned; ``None`` when both stores were whole, and no model was loaded.
 
     Raises:
-        InputError: a detector is unknown, no answer has tokens, or the stores would not fit the disk.
+        InputError: a detector is unknown, no answer has tokens, a question holds the mark of a picture, or
+            the stores would not fit the disk.
         StoreError: the disk is full; whole shards stay and a rerun goes on from them.
     """
     wanted = captures_of(job.detectors)
@@ -106,6 +108,7 @@ def trace_answers(job: GhostJob, model: LateModel, found: GhostAnswers) -> Ghost
     from probekit.store import BackgroundWriter, StoreWriter
 
     vlm, prompter = model.get()
+    check_texts(prompter, [{"example_id": a.example_id, "prompt": a.prompt} for a in found.answers])
     captures, left_out = served(vlm, wanted)
     if set(captures) <= set(held := _held(job.out, job_digest)):
         # an earlier run kept more; what it began is finished

@@ -16,7 +16,7 @@ from probekit import jobs
 from probekit.errors import InputError
 from probekit.files import Json, digest, read_json
 from probekit.jobs import PopeJob
-from probekit.pipeline.answer import answer_all
+from probekit.pipeline.answer import answer_all, check_texts
 from probekit.pipeline.pope_questions import Split, make_splits
 from probekit.pipeline.pope_trace import Cost, trace_split
 from probekit.pipeline.stages import Stages, inputs_of
@@ -97,8 +97,8 @@ def pope(job: PopeJob) -> PopeSummary:
         raise InputError(f"no readout {', '.join(unknown)}", hint=f"There are: {', '.join(READOUTS)}.")
     _refuse_another(job)
     model = LateModel(job.model)
-    ready = model.get if not (job.out / "job.json").exists() else None
-    splits = make_splits(job, ready)
+    new = not (job.out / "job.json").exists()
+    splits = make_splits(job, (lambda asked: check_texts(model.get()[1], asked)) if new else None)
     jobs.save(job, job.out / "job.json")
     cost = Cost()
     for split in splits:
@@ -137,20 +137,10 @@ def _identity(job: PopeJob) -> Json:
 
 def _answer(job: PopeJob, model: LateModel, split: Split) -> Path:
     """Greedy answers, a line a question, with their token ids."""
-    asked: list[Json] = [
-        {
-            "example_id": question.question_id,
-            "question_id": question.question_id,
-            "image_id": question.image_id,
-            "image": question.image,
-            "prompt": question.text + job.suffix,
-        }
-        for question in split.questions
-    ]
     identity = digest([job.model.digest(), split.questions.sha256, job.suffix, job.max_new_tokens])
     return answer_all(
         model,
-        asked,
+        split.asked(job.suffix),
         identity,
         split.images,
         split.folder / "answers.jsonl",

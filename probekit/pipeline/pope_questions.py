@@ -9,7 +9,7 @@ from pathlib import Path
 
 from probekit.benchmarks.pope import PopeQuestion, PopeQuestions, load_questions
 from probekit.errors import InputError
-from probekit.files import inside, sha256, write_atomically
+from probekit.files import Json, inside, sha256, write_atomically
 from probekit.jobs import PopeJob
 
 ORGANISM = "organism"
@@ -43,12 +43,30 @@ class Split:
         """Where a question's picture lies."""
         return inside(self.images, question.image, where=f"{self.source}, line {question.line}")
 
+    def asked(self, suffix: str) -> list[Json]:
+        """The questions as they are put to a model.
 
-def make_splits(job: PopeJob, ready: Callable[[], object] | None = None) -> tuple[Split, ...]:
+        Args:
+            suffix: put behind each.
+        """
+        return [
+            {
+                "example_id": question.question_id,
+                "question_id": question.question_id,
+                "image_id": question.image_id,
+                "image": question.image,
+                "prompt": question.text + suffix,
+            }
+            for question in self.questions
+        ]
+
+
+def make_splits(job: PopeJob, ready: Callable[[Sequence[Json]], object] | None = None) -> tuple[Split, ...]:
     """Read or make the questions, check that their pictures exist, and copy them beside the results.
 
     Args:
-        ready: called when what is given has been looked at, before anything is written.
+        ready: called with the questions that are given when they have been looked at, and with none of the
+            embedded model's own, before anything is written.
 
     Raises:
         InputError: no questions or pictures are named, a line is not valid, a picture is missing (file,
@@ -60,7 +78,7 @@ def make_splits(job: PopeJob, ready: Callable[[], object] | None = None) -> tupl
         files, images = job.questions, job.images
     elif job.model.name == ORGANISM:
         if ready is not None:
-            ready()
+            ready(())
         images = job.images or job.out / "images"
         files = world_questions(images, job.out / "questions", job.pictures, job.seed)
     else:
@@ -75,7 +93,7 @@ def make_splits(job: PopeJob, ready: Callable[[], object] | None = None) -> tupl
     for split in splits:
         _check_pictures(split)
     if ready is not None and job.questions:
-        ready()
+        ready([line for split in splits for line in split.asked(job.suffix)])
     for split in splits:
         _copy(split)
     return splits

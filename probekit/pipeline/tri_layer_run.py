@@ -21,6 +21,7 @@ from probekit.errors import InputError
 from probekit.evaluation.tri_layer_summary import TriLayerSummary, summarise
 from probekit.files import read_json, write_json
 from probekit.jobs import TriLayerJob
+from probekit.pipeline.answer import check_texts
 from probekit.pipeline.tracing import LateModel
 from probekit.pipeline.tri_layer import prepare, run
 from probekit.pipeline.tri_layer_lines import LINES, write_samples
@@ -85,7 +86,8 @@ def tri_layer(job: TriLayerJob) -> TriLayerResult:
     new = not (job.out / JOB).exists()
     questions = make_questions(job, model.get if new else None)
     if new:
-        model.get()
+        asked = [{"example_id": e.example_id, "prompt": e.question} for e in questions.examples]
+        check_texts(model.get()[1], asked)
     jobs.save(job, job.out / JOB)
     study = prepare(
         questions.examples,

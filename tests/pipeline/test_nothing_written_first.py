@@ -152,3 +152,33 @@ def test_lines_make_their_file_and_a_failure_before_them_does_not(tmp_path: Path
     with JsonlAppender(path) as lines:
         lines.append([{"a": 1}])
     assert path.read_bytes() == b'{"a": 1}\n'
+
+
+def test_the_mark_of_a_picture_in_a_text_names_its_sample_and_leaves_nothing(
+    given: Path, tmp_path: Path
+) -> None:
+    """In a question that would be the second; in the words of every prompt; in a judge of a traced run."""
+    image, text = "000001.png", "Is there <image> a dog?"
+    good = [{"question_id": "q1", "image": image, "text": "Is there a dog?", "label": "no"}]
+    write_jsonl(given / "pope-mark.jsonl", [*good, {**good[0], "question_id": "q2", "text": text}])
+    plain = [{"id": "q1", "image": image, "question": "Is there a dog?", "answer": "no"}]
+    write_jsonl(given / "plain-mark.jsonl", [*plain, {**plain[0], "id": "q2", "question": text}])
+    sample = json.loads((given / "samples.jsonl").read_text())
+    sound = {**sample, "id": "s0"}
+    write_jsonl(given / "samples-mark.jsonl", [sound, {**sample, "id": "s1", "question": text}])
+    lines = [json.loads(line) for line in (given / "set/manifest.jsonl").read_text().splitlines()[:2]]
+    lines[1]["target"] = "the name <image> here"
+    write_jsonl(given / "set/one-mark.jsonl", lines)
+    second = Path(lines[1]["image"]).stem
+    for name, file, where in (
+        ("pope", "pope.jsonl", "sample q2"),
+        ("tri-layer", "plain.jsonl", "sample q2"),
+        ("deflection", "samples.jsonl", "sample s1"),
+        ("ghost", "set/one.jsonl", f"sample {second}-tone1"),
+    ):
+        path = given / file
+        marked = path.with_name(path.name.replace(".jsonl", "-mark.jsonl"))
+        asked = [{"MODEL": "organism", path: marked}.get(part, part) for part in commands(given)[name]]
+        told = refused(*asked, "--out", tmp_path / "run")
+        assert told.startswith(f"{where}: a text of the prompt holds '<image>'"), told
+        assert list(tmp_path.iterdir()) == [], name
