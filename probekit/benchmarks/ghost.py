@@ -13,7 +13,7 @@ from pathlib import Path
 from probekit.benchmarks.example import Example
 from probekit.benchmarks.ghost_prompts import LEVELS, Prompts, load_prompts
 from probekit.errors import InputError
-from probekit.files import inside, read_jsonl, write_jsonl
+from probekit.files import digest, inside, read_jsonl, write_jsonl
 
 
 class Family(StrEnum):
@@ -72,6 +72,11 @@ class Manifest:
 
     root: Path
     images: tuple[GhostImage, ...]
+
+    @property
+    def digest(self) -> str:
+        """Digest of the lines in any order: which pictures a result is about."""
+        return digest(sorted([i.image, str(i.category), i.target, sorted(i.whitelist)] for i in self.images))
 
     def counts(self) -> dict[GhostCategory, int]:
         """Images per category, zeros included."""

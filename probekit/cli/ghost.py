@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,9 @@ from probekit.cli.model import (
 from probekit.cli.model import Device as ModelDevice
 from probekit.cli.options import Draws, Out, Responses, Seed, cell, interval, show, table_of
 from probekit.errors import InputError
+
+if TYPE_CHECKING:
+    from probekit.pipeline.ghost_view import View
 
 Detectors = Annotated[
     list[str] | None,
@@ -138,7 +141,8 @@ def ghost_run(
     For example: probekit ghost run organism --out runs/ghost
     """
     from probekit import jobs
-    from probekit.pipeline.ghost import View, ask, prepare, trace
+    from probekit.pipeline.ghost import ask, prepare, trace
+    from probekit.pipeline.ghost_view import View
     from probekit.pipeline.tracing import LateModel
 
     spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
@@ -163,7 +167,7 @@ def ghost_run(
     ghost_score(responses, manifest or out / "set" / "manifest.jsonl", draws=draws, out=out / "result.json")
     typer.echo(f"Prompts: {run.prompts.name} ({run.prompts.digest}); responses: {responses}")
     if not no_trace:
-        trace(run, late, View(heads=heads, mix=mix)).show(rates=False)
+        trace(run, late, _view(out, View(heads=heads, mix=mix))).show(rates=False)
 
 
 def ghost_trace(
@@ -187,17 +191,22 @@ def ghost_trace(
     draws: Annotated[int | None, typer.Option(help="Bootstrap draws behind each interval.", min=0)] = None,
     dtype: Annotated[str | None, typer.Option(help="Of the weights, in place of the run's.")] = None,
     device: Annotated[str | None, typer.Option(help="Where, in place of the run's.")] = None,
+    afresh: Annotated[
+        bool, typer.Option("--afresh", help="Leave out the last page's judged scores and heads.")
+    ] = False,
 ) -> None:
     """Trace the answers of a run once, with their pictures and with black ones, and write the page.
 
     Every answer is forced through the model, five tones of a picture in one prefix tree. What is traced
-    already is kept, so the page can be made again with a judge's scores or with heads in seconds.
+    already is kept, so the page can be made again with a judge's scores or with heads in seconds; they
+    stay on the pages that follow.
 
     For example: probekit ghost trace runs/ghost --heads runs/demo/heads
     """
     from probekit import jobs
     from probekit.metrics.rates import Policy
-    from probekit.pipeline.ghost import View, load_run, trace
+    from probekit.pipeline.ghost import load_run, trace
+    from probekit.pipeline.ghost_view import View
     from probekit.pipeline.tracing import LateModel
 
     given = None
@@ -214,7 +223,8 @@ def ghost_trace(
         device=device,
     )
     policy = Policy(count_visible_yes, roles_need_whitelist)
-    trace(run, LateModel(run.job.model), View(policy, judged, heads, mix)).show()
+    view = View(policy, judged, heads, mix)
+    trace(run, LateModel(run.job.model), view if afresh else _view(folder, view)).show()
 
 
 def ghost_compare(
@@ -222,14 +232,11 @@ def ghost_compare(
     out: Annotated[Path, typer.Option(help="Folder of page and table.", show_default=False)],
 ) -> None:
     """Put several models beside each other, in the form of the paper's Table 2 and Figure 4."""
-    from rich.console import Console
-
-    from probekit.report.formats import to_terminal
     from probekit.report.ghost_models import write_models
+    from probekit.report.terminal import show as show_tables
 
     page, table = write_models(out, folders)
-    console = Console(markup=False)
-    console.print(to_terminal(table, console.width))
+    show_tables([table], str(out / "table_2.csv"))
     typer.echo(f"page: {page}")
 
 
@@ -295,6 +302,16 @@ def ghost_score(
     if out is not None:
         write_json(out, {**asdict(result), "scored_by_rules": scored_by_rules})
         typer.echo(f"Result: {out}")
+
+
+def _view(folder: Path, view: View) -> View:
+    """With what the last page was made from; says so."""
+    from probekit.pipeline.ghost_view import remembered
+
+    view, notes = remembered(folder, view)
+    for note in notes:
+        typer.echo(note)
+    return view
 
 
 def _names(detectors: list[str] | None) -> tuple[str, ...] | None:

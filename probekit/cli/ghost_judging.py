@@ -158,7 +158,9 @@ def ghost_judge(
     judge: JudgeKind,
     model: JudgeModel,
     out: Judged,
-    prompts: Annotated[Path | None, typer.Option(help="The prompts used, when your own.")] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Your own prompts, for lines that do not say what was asked.")
+    ] = None,
     base_url: BaseUrl = None,
     key_variable: KeyVariable = "OPENAI_API_KEY",
     concurrency: Concurrency = 8,
@@ -169,21 +171,24 @@ def ghost_judge(
     yes: Yes = False,
 ) -> None:
     """H-Score of every response by a judge that sees the prompt and the response, not the picture."""
-    from probekit.benchmarks.ghost import Family, load_manifest
-    from probekit.benchmarks.ghost_prompts import load_prompts
+    from probekit.benchmarks.ghost import load_manifest
+    from probekit.benchmarks.ghost_asked import asked
     from probekit.files import distinct
     from probekit.judges.columns import Column
     from probekit.judges.columns_file import judge_file
     from probekit.metrics.rates import load_responses
 
     distinct(out, manifest, prompts)
-    texts = load_prompts(prompts)
-    items: list[dict[str, object] | None] = []
-    for held in load_responses(responses, load_manifest(manifest)):
-        presence = held.image.category.family is Family.PRESENCE
-        task = texts.ask(held.tone, held.image.target, presence=presence)
-        # An empty response is not valid and has no severity.
-        items.append({"task": task, "response": held.text} if held.text.strip() else None)
+    held = load_responses(responses, load_manifest(manifest))
+    tasks, silent = asked(responses, [(response.image, response.tone) for response in held], prompts)
+    if silent:
+        source = prompts or "the shipped prompts"
+        typer.echo(f"{silent} of {len(held)} lines do not say what was asked: taken from {source}.")
+    # An empty response is not valid and has no severity.
+    items: list[dict[str, object] | None] = [
+        {"task": task, "response": response.text} if response.text.strip() else None
+        for task, response in zip(tasks, held, strict=True)
+    ]
     choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
     agreed = consent(yes, input_price, output_price)
     typer.echo(judge_file(choice, Column.SEVERITY, responses, items, "score", out, agreed))

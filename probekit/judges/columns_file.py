@@ -40,7 +40,7 @@ def judge_file(
         One sentence on what was done.
 
     Raises:
-        InputError: lines and items do not match, or the output is the input.
+        InputError: lines and items do not match, the output is the input, or no answer could be read.
     """
     if out.resolve() == responses.resolve():
         raise InputError("--out is the file of responses", where=str(out), hint="Choose another file.")
@@ -56,16 +56,23 @@ def judge_file(
         advance = stack.enter_context(progress("Judge", len(asked), "responses"))
         found = iter(judge_column(judge, column, asked, advance=advance))
         source = ":".join(judge.identity[k] for k in ("judge", "model", "source") if k in judge.identity)
-        unread = 0
+        reasons: list[str] = []
         for line, item in zip(lines, items, strict=True):
             verdict = None if item is None else next(found)
             line.pop("unread", None)  # of an earlier judge's column, when these responses have one
             if isinstance(verdict, Unread):
-                unread += 1
+                reasons.append(verdict.reason)
                 line |= {name: None, "unread": verdict.reason}
             else:
                 line |= {name: verdict}
             line["judge"] = source
     write_jsonl(out, lines)
+    if reasons and len(reasons) == len(asked):
+        raise InputError(
+            f"none of {len(asked)} answers of {source} could be read; the first: {reasons[0]}",
+            where=str(out),
+            hint="Ask a more capable model, or a small sample first: a rerun asks again what is unread.",
+        )
+    why = f" (the first: {reasons[0]})" if reasons else ""
     left = len(items) - len(asked)
-    return f"{len(asked)} responses judged by {source}, {unread} unread, {left} not asked: {out}"
+    return f"{len(asked)} responses judged by {source}, {len(reasons)} unread{why}, {left} not asked: {out}"

@@ -24,10 +24,11 @@ from probekit.errors import InputError
 from probekit.evaluation.ghost_store import captures_of
 from probekit.files import digest, read_json, read_jsonl, sha256, write_json, write_jsonl
 from probekit.jobs import GhostJob
-from probekit.metrics.rates import GhostResponse, Policy, load_responses
+from probekit.metrics.rates import GhostResponse, load_responses
 from probekit.pipeline.answer import answer_all, check_texts, read_questions
 from probekit.pipeline.ghost_answers import read_answers
 from probekit.pipeline.ghost_trace import Cost, cost_of, trace_answers
+from probekit.pipeline.ghost_view import View, remember
 from probekit.pipeline.tracing import LateModel
 from probekit.store import Store
 
@@ -60,23 +61,6 @@ class GhostRun:
 
 
 @dataclass(frozen=True)
-class View:
-    """How a traced run is looked at; nothing here changes a store.
-
-    Attributes:
-        policy: choices of the H-Rate rules.
-        judged: responses with a judge's scores, from ``probekit ghost judge``.
-        heads: heads of trained detectors.
-        mix: their mixing budget.
-    """
-
-    policy: Policy = Policy()  # noqa: RUF009 - frozen
-    judged: Path | None = None
-    heads: Path | None = None
-    mix: str | None = None
-
-
-@dataclass(frozen=True)
 class GhostFound:
     """Where a traced run's results are, and what they say.
 
@@ -98,14 +82,11 @@ class GhostFound:
         Args:
             rates: H-Rate and H-Score as well.
         """
-        from rich.console import Console
-
-        from probekit.report.formats import to_terminal
         from probekit.report.ghost_tables import terminal_tables
+        from probekit.report.terminal import show, standard_output
 
-        console = Console(markup=False)
-        for table in terminal_tables(self.summary, rates=rates):
-            console.print(to_terminal(table, console.width))
+        console = standard_output()
+        show(terminal_tables(self.summary, rates=rates), str(self.out / "tables"))
         cost = self.cost
         ratio = f", {cost.loop / cost.computed:.1f} times as many" if cost.computed else ""
         for label, text in (
@@ -236,6 +217,7 @@ def trace(run: GhostRun, model: LateModel, view: View | None = None) -> GhostFou
         "family": header.family,
         "dtype": header.dtype,
         "prompts": {"name": run.prompts.name, "digest": run.prompts.digest},
+        "set": run.manifest.digest,
         "pictures": {str(c): n for c, n in run.manifest.counts().items() if n},
         "policy": {**asdict(view.policy), "digest": view.policy.digest},
         "h_score": summary.score_source,
@@ -247,6 +229,7 @@ def trace(run: GhostRun, model: LateModel, view: View | None = None) -> GhostFou
     write_json(job.out / "ghost.json", {**source, **summary.record()})
     command = f"probekit ghost run {job.model.name} --out {job.out.name}"
     page = write_ghost(job.out, summary, lines, run.manifest, run.prompts, source, command)
+    remember(job.out, view)
     return GhostFound(job.out, summary, cost, page)
 
 

@@ -18,7 +18,9 @@ from probekit.report.page import Section, write_page
 from probekit.report.tables import Cell, Column, Estimate, Table
 
 PAGE = "ghost_models.html"
-KEYS = frozenset({"model", "policy", "rates", "h_score", "prompts", "revision", "dtype", "pictures", "store"})
+KEYS = frozenset(
+    {"model", "policy", "rates", "h_score", "prompts", "revision", "dtype", "pictures", "set", "store"}
+)
 """What is read of a run's ``ghost.json``."""
 
 
@@ -62,6 +64,7 @@ def models_table(runs: Mapping[str, Mapping[str, Any]]) -> Table:
     """Table 2 of the paper."""
     columns = (
         Column("model", "Model"),
+        Column("pictures", "Pictures"),
         Column("h_rate", "H-Rate, average", percent=True),
         Column("h_rate_sd", "H-Rate, SD", percent=True),
         Column("h_score", "H-Score, average"),
@@ -74,10 +77,14 @@ def models_table(runs: Mapping[str, Mapping[str, Any]]) -> Table:
         group = record["rates"]["groups"][ALL]
         source, prompts = str(record["h_score"]), record["prompts"]
         cells = [*_summary(group["h_rate"]), *_summary(group["h_score"])]
-        rows.append((name, *cells, source, f"{prompts['name']}, {prompts['digest']}"))
+        pictures = str(sum(record["pictures"].values()))
+        rows.append((name, pictures, *cells, source, f"{prompts['name']}, {prompts['digest']}"))
     caption = f"Means of the five tones' means, and their population SD. {INTERVALS}"
     if len({str(record["prompts"]["digest"]) for record in runs.values()}) > 1:
         caption += " The models were asked in different words: compare shapes, not levels."
+    if len({str(record["set"]) for record in runs.values()}) > 1:
+        shown = "; ".join(f"{name}: {_pictures(record)}" for name, record in runs.items())
+        caption += f" The models were shown different pictures, so rates are not comparable ({shown})."
     return Table("Models", columns, tuple(rows), caption)
 
 
@@ -117,6 +124,10 @@ def write_models(out: Path, folders: Sequence[Path]) -> tuple[Path, Table]:
     sections = (Section("Both tracks", words, (table,), models_figures(runs)),)
     lead = "Five levels of pressure, one line a model."
     return write_page(out / PAGE, "Ghost-100, models", sections, source, lead), table
+
+
+def _pictures(record: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {category}" for category, count in sorted(record["pictures"].items()))
 
 
 def _summary(curve: Mapping[str, Any] | None) -> tuple[Estimate, Estimate]:

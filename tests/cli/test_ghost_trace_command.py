@@ -53,6 +53,23 @@ def test_a_run_is_traced_afterwards_and_then_nothing_is_computed_again(asked: Pa
     assert "H-Rate by tone" not in again  # printed once, by the rates
 
 
+def test_the_next_page_keeps_the_last_pages_scores_unless_made_afresh(asked: Path, tmp_path: Path) -> None:
+    judged = tmp_path / "judged.jsonl"
+    lines = [json.loads(line) for line in (asked / "responses.jsonl").read_text().splitlines()]
+    judged.write_text("".join(json.dumps({**line, "score": 4}) + "\n" for line in lines))
+    assert "as on the last page" not in run("ghost", "trace", asked, "--draws", 20, "--judged", judged)
+    source = lambda: json.loads((asked / "ghost.json").read_text())["h_score"]  # noqa: E731
+    assert source() == "recorded scores"
+    assert f"With scores of {judged}, as on the last page" in run("ghost", "trace", asked, "--draws", 20)
+    assert source() == "recorded scores"
+    away = judged.rename(tmp_path / "away.jsonl")
+    assert "no longer there" in run("ghost", "trace", asked, "--draws", 20)
+    assert source() != "recorded scores"
+    run("ghost", "trace", asked, "--draws", 20, "--judged", away)
+    assert "last page" not in run("ghost", "trace", asked, "--draws", 20, "--afresh")
+    assert source() != "recorded scores"
+
+
 def test_faults_are_named(asked: Path, tmp_path: Path) -> None:
     assert "no responses.jsonl here" in refused("ghost", "trace", tmp_path)
     assert "no such folder of heads" in refused("ghost", "trace", asked, "--heads", tmp_path / "none")

@@ -222,6 +222,35 @@ def test_an_endpoint_is_asked_only_with_consent_and_what_is_left_is_said_first(
     assert len(stub.bodies) == 2
 
 
+def test_a_judge_of_severity_is_shown_the_prompt_that_was_asked(tmp_path: Path, stub: Any) -> None:
+    pytest.importorskip("openai")
+    stub.respond = lambda number, body: (200, '[{"id": 1, "level": 1}]')
+    manifest, responses = tmp_path / "m.jsonl", tmp_path / "r.jsonl"
+    write_jsonl(manifest, [{"image": "a.png", "category": "scene_schema", "target": "tv"}])
+    write_jsonl(
+        responses, [{"example_id": "a-tone2", "text": "No.", "prompt": "Is a tv here, quite certainly?"}]
+    )
+    asked = ["ghost", "judge", responses, "--manifest", manifest, "--judge", "endpoint", "--model", "tiny"]
+    run(*asked, "--base-url", stub.url, "--out", tmp_path / "o.jsonl", "--yes")
+    (body,) = stub.bodies
+    assert "Is a tv here, quite certainly?" in str(body)
+    assert "Does this picture show" not in str(body)
+
+
+def test_a_judge_whose_every_answer_cannot_be_read_is_an_error(tmp_path: Path, stub: Any) -> None:
+    pytest.importorskip("openai")
+    stub.respond = lambda number, body: (200, "correct")
+    samples, responses, out = tmp_path / "s.jsonl", tmp_path / "r.jsonl", tmp_path / "o.jsonl"
+    write_jsonl(samples, [{"id": "a", "question": "Where?", "answers": ["Paris"]}])
+    write_jsonl(responses, [{"example_id": "a-oracle", "text": "The French capital."}])
+    asked = ["deflection", "judge", responses, "--samples", samples, "--judge", "endpoint", "--model", "tiny"]
+    asked += ["--base-url", stub.url, "--out", out, "--yes"]
+    result = CliRunner().invoke(app, [str(a) for a in asked])
+    assert isinstance(result.exception, InputError)
+    assert "none of 1 answers of endpoint:tiny could be read; the first: " in str(result.exception)
+    assert "unread" in out.read_text()
+
+
 def test_deflection_asks_for_consent_too(tmp_path: Path, stub: Any) -> None:
     pytest.importorskip("openai")
     stub.respond = lambda number, body: (200, '[{"id": 1, "outcome": "correct"}]')

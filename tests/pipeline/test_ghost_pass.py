@@ -20,7 +20,8 @@ from probekit.families.tiny import make as make_tiny
 from probekit.files import read_json, read_jsonl, write_jsonl
 from probekit.organism import path as organism_path
 from probekit.pipeline import ghost_trace
-from probekit.pipeline.ghost import View, ask, load_run, prepare, trace
+from probekit.pipeline.ghost import ask, load_run, prepare, trace
+from probekit.pipeline.ghost_view import View
 from probekit.pipeline.tracing import LateModel
 from probekit.store import Store, content_digest
 

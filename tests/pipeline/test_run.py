@@ -58,6 +58,23 @@ def test_the_demo_writes_what_others_rely_on(demo):
         assert path.stat().st_size > 0
 
 
+def test_the_page_on_reading_a_run_from_python_runs_as_it_stands(demo, capsys):
+    job, _ = demo
+    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+    blocks = [part.split("```")[0] for part in page.split("```python\n")[1:]]
+    assert len(blocks) == 3
+    names: dict = {}
+    for block in blocks:
+        exec(block.replace("runs/demo", str(job.out)), names)
+    said = capsys.readouterr().out
+    store = names["store"]
+    assert f"{len(store.rows())} mentions by organism with {store.depth} layers" in said
+    assert names["middle"].shape == (len(store.rows()), store.header.width)
+    assert names["image"].shape == (len(store.rows()), store.depth)
+    assert ((names["image"] > 0) & (names["image"] < 1)).all()
+    assert 0.5 < float(said.rsplit("AUROC", 1)[1]) <= 1
+
+
 def test_a_second_run_does_nothing(demo, monkeypatch):
     job, _ = demo
     before = {f: f.stat().st_mtime_ns for f in job.out.rglob("*") if f.is_file() and f.name != "job.json"}

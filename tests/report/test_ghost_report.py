@@ -185,7 +185,7 @@ def test_no_kind_of_picture_crowds_out_another():
 def record(folder: Path, summary: GhostSummary, **changes) -> Path:
     """A run's folder with its ``ghost.json``."""
     source = {
-        "model": "made", "revision": "r", "dtype": "float32", "pictures": {}, "store": "x",
+        "model": "made", "revision": "r", "dtype": "float32", "pictures": {}, "set": "s1", "store": "x",
         "prompts": {"name": "p", "digest": "d1"}, "policy": {"digest": "one"}, "h_score": "a judge",
     }  # fmt: skip
     write_json(folder / "ghost.json", {**source, **summary.record(), **changes})
@@ -206,6 +206,12 @@ def test_models_stand_beside_each_other_in_the_papers_form(tmp_path):
         assert float(row["h_rate"]) == pytest.approx(np.mean([p.value for p in curve.points.values()]))
         assert float(row["h_rate_sd"]) == pytest.approx(np.std([p.value for p in curve.points.values()]))
     assert "different words" not in table.caption
+    assert "different pictures" not in table.caption
+    elsewhere = record(tmp_path / "d", other, set="s2", pictures={"text_blur": 7})
+    _, table = write_models(tmp_path / "out", [folders[0], elsewhere])
+    assert "were shown different pictures, so rates are not comparable" in table.caption
+    assert "7 text_blur" in table.caption
+    assert [row[1] for row in table.rows][1] == "7"
     again = [folders[0], record(tmp_path / "c", other, prompts={"name": "q", "digest": "d2"})]
     _, table = write_models(tmp_path / "out", again)
     assert [row[0] for row in table.rows] == ["made", "made (c)"]
@@ -218,7 +224,7 @@ def test_no_model_falls_out_where_folders_share_a_name(tmp_path):
     _, table = write_models(tmp_path / "out", folders)
     assert len(table.rows) == len({row[0] for row in table.rows}) == 3
     for row, summary in zip(table.rows, made_of, strict=True):
-        assert row[1].value == pytest.approx(summary.rates.groups["all"].h_rate.average.value)
+        assert row[2].value == pytest.approx(summary.rates.groups["all"].h_rate.average.value)
     with pytest.raises(InputError, match="given twice"):
         write_models(tmp_path / "out", [folders[0], folders[1], folders[0]])
 
