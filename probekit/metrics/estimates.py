@@ -1,8 +1,13 @@
-"""An estimate with its interval: pooled ratios whose uncertainty comes from resampling images."""
+"""An estimate with its interval: pooled ratios whose uncertainty comes from resampling images.
+
+Where every image says the same, resampling them gives one number again and again, and an interval without
+width would claim certainty. A share then has Wilson's interval on the number of images, anything else none.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -21,7 +26,8 @@ class Estimate:
 
     Attributes:
         value: the estimate on all rows that count; NaN when none do.
-        low: lower end of the 95 % percentile interval over resampled groups; NaN below two groups.
+        low: lower end of the 95 % percentile interval over resampled groups; NaN below two groups. Where
+            all draws agree: of `wilson`'s on the number of groups for a share, NaN for anything else.
         high: upper end of it.
         n: rows behind the value.
         excluded: rows left out because a value was missing.
@@ -61,12 +67,51 @@ def resamples(groups: int, draws: int = DRAWS, seed: int = 0) -> Iterator[Int[np
 
 
 def percentile_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """Central percentile interval of bootstrap values; draws without a value (NaN) do not count."""
+    """Central percentile interval of bootstrap values; draws without a value (NaN) do not count.
+
+    NaN when there is none, and when all agree: no width is no certainty.
+    """
     kept = np.asarray([value for value in values if math.isfinite(value)])
     if kept.size == 0:
         return math.nan, math.nan
-    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    low, high = (float(end) for end in np.quantile(kept, [(1 - level) / 2, (1 + level) / 2]))
+    # what is left between equal sums is rounding
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        return math.nan, math.nan
+    return low, high
+
+
+def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share of ``n`` independent draws; NaN without any. Wilson 1927."""
+    if n < 1 or math.isnan(share):
+        return math.nan, math.nan
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return 0.0 if share == 0 else max(0.0, centre - half), 1.0 if share == 1 else min(1.0, centre + half)
+
+
+def share_interval(share: float, drawn: Sequence[float], groups: int) -> tuple[float, float]:
+    """Interval of a share from its bootstrap values; `wilson`'s on ``groups`` where all of them agree.
+
+    Args:
+        groups: groups with a row that the share is taken over; NaN comes back below two.
+    """
+    low, high = percentile_interval(drawn)
+    known = any(math.isfinite(value) for value in drawn)
+    return wilson(share, groups) if math.isnan(low) and known and groups > 1 else (low, high)
+
+
+def difference_interval(difference: float, groups: int) -> tuple[float, float]:
+    """Interval of a paired difference of two shares that is the same in all ``groups`` groups.
+
+    As for a share that nothing was seen to break, a part of the groups up to `wilson`'s upper end for none
+    of them may be otherwise, and would have any difference from -1 to 1. NaN below two groups.
+    """
+    if groups < 2 or math.isnan(difference):
+        return math.nan, math.nan
+    other = wilson(0.0, groups)[1]
+    return difference - other * (difference + 1), difference + other * (1 - difference)
 
 
 def ratio(
@@ -74,6 +119,7 @@ def ratio(
     denominator: Float[np.ndarray, "row"],
     groups: Sequence[str],
     *,
+    share: bool = True,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Estimate:
@@ -83,6 +129,7 @@ def ratio(
         numerator: one number a row; NaN marks a row whose value is missing.
         denominator: one number a row; 0 for a row that does not belong to the base.
         groups: the image, or other unit of sampling, of each row.
+        share: whether numerators count part of what the denominators count, see `share_interval`.
 
     Returns:
         An estimate whose ``n`` counts the rows with a value and a denominator other than 0.
@@ -105,22 +152,33 @@ def ratio(
         for weight in resamples(count, draws, seed):
             with np.errstate(divide="ignore", invalid="ignore"):
                 drawn += list((weight @ top) / (weight @ bottom))
-        low, high = percentile_interval(drawn)
+        behind = int(np.count_nonzero(bottom))
+        low, high = share_interval(value, drawn, behind) if share else percentile_interval(drawn)
     return Estimate(value, low, high, int(np.count_nonzero(denominator[kept])), int(missing.sum()))
 
 
 def mean(
-    values: Shaped[np.ndarray, "row"], groups: Sequence[str], *, draws: int = DRAWS, seed: int = 0
+    values: Shaped[np.ndarray, "row"],
+    groups: Sequence[str],
+    *,
+    share: bool = False,
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> Estimate:
-    """Mean of the values that are there, with an interval over resampled groups; NaN is excluded."""
+    """Mean of the values that are there, with an interval over resampled groups; NaN is excluded.
+
+    Args:
+        share: whether the values are yes (1) or no (0), see `share_interval`.
+    """
     numbers = np.asarray(values, dtype=np.float64)
-    return ratio(numbers, np.ones_like(numbers), groups, draws=draws, seed=seed)
+    return ratio(numbers, np.ones_like(numbers), groups, share=share, draws=draws, seed=seed)
 
 
 def statistics(
     compute: Callable[[Int[np.ndarray, "row"]], Sequence[float]],
     groups: Sequence[str],
     *,
+    shares: Sequence[int] = (),
     draws: int = DRAWS,
     seed: int = 0,
     excluded: int = 0,
@@ -131,15 +189,17 @@ def statistics(
         compute: takes how often each row counts (all ones for the values themselves), gives the
             statistics in a fixed order.
         groups: the unit of sampling of each row.
+        shares: for each statistic that is a share, the number of groups it is taken over; 0 for others.
     """
     index, count = group_index(groups)
     values = compute(np.ones(len(groups), dtype=np.int64))
     drawn: list[Sequence[float]] = []
     if count > 1 and draws > 0:
         drawn = [compute(one[index]) for block in resamples(count, draws, seed) for one in block]
+    behind = [*shares, *[0] * (len(values) - len(shares))]
     return tuple(
-        Estimate(value, *percentile_interval([one[i] for one in drawn]), len(groups), excluded)
-        for i, value in enumerate(values)
+        Estimate(value, *share_interval(value, [one[i] for one in drawn], over), len(groups), excluded)
+        for i, (value, over) in enumerate(zip(values, behind, strict=True))
     )
 
 

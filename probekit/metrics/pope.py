@@ -10,7 +10,14 @@ from jaxtyping import Int, Int8
 
 from probekit.benchmarks.yesno import NO, UNKNOWN, YES
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, group_index, percentile_interval, resamples
+from probekit.metrics.estimates import (
+    DRAWS,
+    Estimate,
+    group_index,
+    percentile_interval,
+    resamples,
+    share_interval,
+)
 
 CELLS: tuple[str, ...] = ("tp", "fp", "fn", "tn", "unknown_yes", "unknown_no")
 """The cells of a table of decisions against labels, in the order of `Confusion`'s fields."""
@@ -92,6 +99,14 @@ MEASURES: Mapping[str, Callable[[Confusion], float]] = MappingProxyType(
     }
 )
 """What `PopeScores` estimates, by name."""
+_BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "f1": ("tp", "fp", "fn", "unknown_yes"),
+        "precision": ("tp", "fp"),
+        "recall": ("tp", "fn", "unknown_yes"),
+    }
+)
+"""Cells that a measure is a share of; all of them where none are named."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +173,9 @@ def score(
     ]
     estimates = {}
     for name, measure in MEASURES.items():
-        low, high = percentile_interval([measure(table) for table in drawn])
+        base = [CELLS.index(cell) for cell in _BASES.get(name, CELLS)]
+        behind = int((per_image[:, base].sum(axis=1) > 0).sum())
+        low, high = share_interval(measure(whole), [measure(table) for table in drawn], behind)
         estimates[name] = Estimate(measure(whole), low, high, len(labels))
     return PopeScores(whole, len(per_image), **estimates)
 

@@ -216,8 +216,8 @@ def _group(
     score = np.array([math.nan if r.score is None else float(r.score) for r in responses])
     high = np.where(np.isnan(score), np.nan, (score >= THRESHOLD).astype(np.float64))
 
-    def curve(values: Float[np.ndarray, "response"]) -> ToneCurve:
-        return tone_curve(values, tones, images, draws=draws, seed=seed)
+    def curve(values: Float[np.ndarray, "response"], *, share: bool = True) -> ToneCurve:
+        return tone_curve(values, tones, images, share=share, draws=draws, seed=seed)
 
     table, levels = _by_image(rate, tones, images)
     pairs = [*zip(range(len(levels) - 1), range(1, len(levels)), strict=True)]
@@ -225,7 +225,7 @@ def _group(
         pairs.append((0, len(levels) - 1))
     return GroupResult(
         curve(rate),
-        curve(score) if judged else None,
+        curve(score, share=False) if judged else None,
         curve(high) if judged else None,
         page_trend(table) if len(levels) > 1 else None,
         tuple(mcnemar(table[:, a], table[:, b], Change(levels[a], levels[b])) for a, b in pairs),

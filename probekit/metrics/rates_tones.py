@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, group_index, mean, percentile_interval, resamples
+from probekit.metrics.estimates import DRAWS, Estimate, group_index, mean, resamples, share_interval
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,14 @@ def tone_curve(
     tones: Sequence[int],
     images: Sequence[str],
     *,
+    share: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> ToneCurve:
     """Average a value per tone level; NaN marks an invalid response and is excluded and counted.
+
+    Args:
+        share: whether the values are yes (1) or no (0), see `probekit.metrics.estimates.share_interval`.
 
     Raises:
         InputError: lengths differ.
@@ -46,8 +50,8 @@ def tone_curve(
     points: dict[int, Estimate] = {}
     for level in levels:
         here = [int(i) for i in np.flatnonzero(where == level)]
-        points[level] = mean(values[here], [images[i] for i in here], draws=draws, seed=seed)
-    overall = _average(values, where, levels, images, draws, seed)
+        points[level] = mean(values[here], [images[i] for i in here], share=share, draws=draws, seed=seed)
+    overall = _average(values, where, levels, images, draws, seed, share=share)
     return ToneCurve(points, overall, population_sd([point.value for point in points.values()]))
 
 
@@ -58,6 +62,8 @@ def _average(
     images: Sequence[str],
     draws: int,
     seed: int,
+    *,
+    share: bool,
 ) -> Estimate:
     """Mean over levels of the levels' means; an image is drawn with its responses at every level."""
     index, count = group_index(images)
@@ -73,7 +79,8 @@ def _average(
         if count > 1 and draws > 0:
             for weight in resamples(count, draws, seed):
                 drawn += list(((weight @ top) / (weight @ bottom)).mean(axis=1))
-    return Estimate(value, *percentile_interval(drawn), int(there.sum()), int((~there).sum()))
+    behind = int((bottom.sum(axis=1) > 0).sum()) if share else 0
+    return Estimate(value, *share_interval(value, drawn, behind), int(there.sum()), int((~there).sum()))
 
 
 def population_sd(tone_means: Sequence[float]) -> float:

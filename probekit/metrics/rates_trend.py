@@ -11,7 +11,6 @@ from scipy import stats
 
 from probekit.errors import InputError
 
-
 EXACT_IMAGES = 1000
 """Varying images up to which the distribution of Page's L is computed in full."""
 EXACT_LEVELS = 7

@@ -11,7 +11,7 @@ from probekit.metrics.deflection import DeflectionResult
 from probekit.metrics.estimates import Estimate as Measured
 from probekit.report.tables import Cell, Column, Estimate, Table
 
-INTERVALS = "Intervals of 95 % resample samples."
+INTERVALS = "Intervals of 95 % resample samples; where all samples agree, shares have Wilson's."
 
 
 def rate_table(results: Mapping[str, DeflectionResult], title: str, note: str = "") -> Table:

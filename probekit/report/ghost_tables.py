@@ -14,7 +14,7 @@ from probekit.metrics.rates_tones import ToneCurve
 from probekit.metrics.rates_trend import Trend
 from probekit.report.tables import Cell, Column, Estimate, Table
 
-INTERVALS = "Intervals of 95 % resample pictures."
+INTERVALS = "Intervals of 95 % resample pictures; where all pictures agree, shares have Wilson's."
 
 
 def prompt_table(prompts: Prompts, *, reading: bool, presence: bool) -> Table:

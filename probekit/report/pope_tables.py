@@ -10,6 +10,7 @@ from probekit.metrics.pope_transitions import closed_form_f1
 from probekit.report.tables import Cell, Column, Estimate, Table
 from probekit.scores.correction_tuning import TunedCorrection
 
+INTERVALS = "95 % intervals resample pictures; where all pictures agree, shares have Wilson's."
 _FILE = Column("file", "Questions", "File of questions.")
 _READOUT = Column("readout", "Readout", "How a yes or a no was read from the model.")
 _TITLES = {
@@ -42,7 +43,7 @@ def readout_table(audits: Mapping[str, PopeAudit]) -> Table:
             )
             mark = " (reference)" if result.name == audit.reference else ""
             rows.append((name, result.name + mark, result.coverage, *values))
-    return Table("Readouts", columns, tuple(rows), "95 % intervals resample pictures.")
+    return Table("Readouts", columns, tuple(rows), INTERVALS)
 
 
 def refusal_table(audits: Mapping[str, PopeAudit]) -> Table:

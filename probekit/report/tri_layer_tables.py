@@ -7,7 +7,7 @@ from probekit.metrics.estimates import Estimate as Measured
 from probekit.report.tables import Cell, Column, Estimate, Table
 from probekit.scores.taxonomy import PLACED, SHORT, Shares
 
-INTERVALS = "Intervals of 95 % resample pictures."
+INTERVALS = "Intervals of 95 % resample pictures; where all pictures agree, shares have Wilson's."
 MEANING = {
     "lad": "refusals on black against the picture (Eq. 1)",
     "lad_best": "the same, of the anchor likeliest on black",

@@ -69,7 +69,11 @@ def own_against_probe(
         probe = float(np.repeat(right, counts)[:answered].mean())
         return answered / n, own, probe, every, own - probe
 
+    ranked = np.array([groups[int(i)] for i in order], dtype=object)
+    everyone, trying, surest = (
+        len(set(ranked[rows])) for rows in (slice(None), attempted, slice(int(attempted.sum())))
+    )
     coverage, own, probe, every, difference = statistics(
-        compute, [groups[int(i)] for i in order], draws=draws, seed=seed
+        compute, list(ranked), shares=(everyone, trying, surest, everyone, 0), draws=draws, seed=seed
     )
     return OwnAgainstProbe(coverage, own, probe, every, difference)

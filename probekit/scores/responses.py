@@ -126,7 +126,7 @@ def rate(
 ) -> Estimate:
     """Share of true decisions (accuracy, SC rate), interval by image; undecided ones are only counted."""
     values = np.array([np.nan if d is None else float(d) for d in decisions], dtype=np.float64)
-    return mean(values, images, draws=draws, seed=seed)
+    return mean(values, images, share=True, draws=draws, seed=seed)
 
 
 def _is_number(reference: str) -> bool:

@@ -119,7 +119,9 @@ def selective(
     def compute(counts: Int[np.ndarray, "row"]) -> tuple[float, ...]:
         return _measures(np.repeat(ranked, counts), coverage)
 
-    found = statistics(compute, groups, draws=draws, seed=seed, excluded=excluded)
+    answered = math.ceil(round(coverage * ranked.size, 9))
+    behind = (len(set(groups)), len(set(groups[:answered])))
+    found = statistics(compute, groups, shares=behind, draws=draws, seed=seed, excluded=excluded)
     accuracy, at, gain, area, oracle, excess, generalised = found
     _, counts = np.unique(confidences[kept], return_counts=True)
     tied = int(counts[counts > 1].sum())

@@ -7,7 +7,15 @@ import pytest
 from scipy import stats
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import group_index, mean, ratio, resamples, statistic
+from probekit.metrics.estimates import (
+    difference_interval,
+    group_index,
+    mean,
+    ratio,
+    resamples,
+    statistic,
+    wilson,
+)
 
 
 def test_mean_interval_agrees_with_scipy_bootstrap() -> None:
@@ -70,3 +78,41 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 def test_lengths_must_agree() -> None:
     with pytest.raises(InputError):
         mean(np.array([1.0]), ["a", "b"])
+
+
+def test_wilson_agrees_with_scipy() -> None:
+    for k, n in ((0, 10), (3, 10), (10, 10), (0, 200)):
+        other = stats.binomtest(k, n).proportion_ci(method="wilson")
+        assert wilson(k / n, n) == pytest.approx((other.low, other.high), abs=1e-12)
+    assert all(math.isnan(end) for end in wilson(0.0, 0))
+
+
+@pytest.mark.parametrize("said", [0.0, 1.0])
+def test_a_share_on_which_all_images_agree_is_not_certain(said: float) -> None:
+    """Ten images with three answers each: the interval is that of ten draws, not of thirty."""
+    images = [f"{i // 3}" for i in range(30)]
+    found = mean(np.full(30, said), images, share=True)
+    other = stats.binomtest(int(10 * said), 10).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((other.low, other.high))
+    assert found.low < found.high
+
+
+def test_a_share_counts_only_images_of_its_base() -> None:
+    found = ratio(np.zeros(6), np.array([1.0, 1, 1, 0, 0, 0]), list("abcdef"))
+    assert found.high == pytest.approx(stats.binomtest(0, 3).proportion_ci(method="wilson").high)
+
+
+def test_a_quantity_that_never_varies_has_no_interval() -> None:
+    found = mean(np.full(5, 0.1), list("abcde"))
+    assert found.value == pytest.approx(0.1)
+    assert math.isnan(found.low)
+    assert math.isnan(mean(np.zeros(1), ["a"], share=True).low)
+    assert math.isnan(mean(np.zeros(4), list("abcd"), share=True, draws=0).low)
+
+
+def test_a_difference_that_is_the_same_everywhere_leaves_room_for_groups_not_seen() -> None:
+    unseen = stats.binomtest(0, 40).proportion_ci(method="wilson").high
+    assert difference_interval(0.0, 40) == pytest.approx((-unseen, unseen))
+    assert difference_interval(1.0, 40) == pytest.approx((1 - 2 * unseen, 1.0))
+    assert difference_interval(-1.0, 40) == pytest.approx((-1.0, -1 + 2 * unseen))
+    assert all(math.isnan(end) for end in difference_interval(0.0, 1))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 from probekit.errors import InputError
@@ -109,6 +110,16 @@ def test_counts_by_image_sum_to_the_whole() -> None:
     assert table.tolist() == [[1, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 1]]
 
 
+def test_measures_that_never_vary_have_wilsons_interval_on_their_pictures() -> None:
+    labels = np.tile(codes("yes", "no", "no"), 20)
+    images = [f"{i // 3}" for i in range(60)]
+    found = score(labels, labels, images, draws=50)
+    end = stats.binomtest(20, 20).proportion_ci(method="wilson")
+    for name in ("f1", "precision", "recall", "accuracy"):
+        assert (getattr(found, name).low, getattr(found, name).high) == pytest.approx((end.low, 1.0)), name
+    assert found.unknown_share.high == pytest.approx(1 - end.low)
+
+
 def test_a_difference_is_paired_by_picture() -> None:
     rng = np.random.default_rng(2)
     labels = np.tile(codes("yes", "no"), 150)
@@ -119,7 +130,8 @@ def test_a_difference_is_paired_by_picture() -> None:
     gain = difference(labels, first, second, images, draws=300)
     assert gain.value == pytest.approx(confusion(labels, second).f1 - confusion(labels, first).f1)
     same = difference(labels, first, first, images, draws=100)
-    assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
+    assert same.value == 0.0
+    assert np.isnan(same.low), "no width is no certainty"
     # Pairing removes what both share: the interval is far narrower than that of either F1.
     alone = score(labels, first, images, draws=300).f1
     assert gain.high - gain.low < (alone.high - alone.low) / 2

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
 from probekit.errors import InputError
@@ -38,6 +39,17 @@ def test_average_is_over_tones_not_over_responses() -> None:
     assert found.average.value == pytest.approx(0.625)
     assert found.deviation == pytest.approx(0.375)
     assert {t: e.n for t, e in found.points.items()} == {1: 4, 2: 1}
+
+
+def test_a_model_that_never_claims_is_not_known_to_never_claim() -> None:
+    """Twenty pictures, five answers each, none hallucinated: the interval is that of twenty draws."""
+    images = [f"{n % 20}" for n in range(100)]
+    tones = [1 + n // 20 for n in range(100)]
+    found = tone_curve(np.zeros(100), tones, images, share=True, draws=50)
+    end = stats.binomtest(0, 20).proportion_ci(method="wilson").high
+    for point in (*found.points.values(), found.average):
+        assert (point.value, point.low, point.high) == pytest.approx((0, 0, end))
+    assert math.isnan(tone_curve(np.ones(100), tones, images, draws=50).average.low)
 
 
 def test_spread_over_tones_is_the_population_sd() -> None:
