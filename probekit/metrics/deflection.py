@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Int
@@ -11,7 +11,7 @@ from jaxtyping import Int
 from probekit.benchmarks.deflection import Outcome, Scenario
 from probekit.errors import InputError
 from probekit.metrics.answers import is_refusal, normalise, plain, same, says, sentences
-from probekit.metrics.estimates import DRAWS, Estimate, ratio, statistic
+from probekit.metrics.estimates import DRAWS, Estimate, difference_interval, ratio, statistic
 
 _CONTRAST = (" but ", " however", " although ", " though ", " yet ", " still,", " nevertheless")
 _GUESS = (
@@ -212,7 +212,13 @@ def _change(
             shares.append(float((counts * (side & counted)).sum()) / base if base else math.nan)
         return shares[0] - shares[1]
 
-    return statistic(change, [groups[i] for i in held], draws=draws, seed=seed)
+    names = [groups[i] for i in held]
+    found = statistic(change, names, draws=draws, seed=seed)
+    if not math.isnan(found.low) or math.isnan(found.value) or draws == 0:
+        return found
+    behind = min(len({name for name, on in zip(names, side, strict=True) if on}) for side in (one, ~one))
+    low, high = difference_interval(found.value, behind)
+    return replace(found, low=low, high=high)
 
 
 def _clauses(sentence: str) -> list[str]:

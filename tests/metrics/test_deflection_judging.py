@@ -4,12 +4,14 @@ import math
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from probekit.benchmarks.deflection import Evidence, Outcome, Sample, Scenario
 from probekit.errors import InputError
 from probekit.files import write_jsonl
-from probekit.metrics.deflection import agreement, evaluate, judge
+from probekit.metrics.deflection import agreement, evaluate
 from probekit.metrics.deflection_responses import load_responses
+from probekit.metrics.deflection_rules import judge
 
 RIGHT, WRONG, NONE = Outcome.CORRECT, Outcome.INCORRECT, Outcome.NOT_ATTEMPTED
 
@@ -90,12 +92,21 @@ def test_reliability_gap_is_one_for_a_model_that_declines_when_it_should() -> No
 
 
 def test_intervals_pair_the_scenarios_by_sample() -> None:
-    """Where both scenarios always do the same, every resample has a gap of exactly zero."""
+    """Where both scenarios always do the same, every resample has a gap of exactly zero: the four samples
+    differ in nothing, and the interval says how many of those not seen may."""
     outcomes = [NONE, NONE, RIGHT, RIGHT, NONE, NONE, WRONG, WRONG]
     scenarios = [Scenario.ORACLE, Scenario.ADVERSARIAL] * 4
     gap = evaluate(outcomes, scenarios, list("aabbccdd")).reliability_gap
     assert gap is not None
-    assert (gap.value, gap.low, gap.high) == (0, 0, 0)
+    unseen = stats.binomtest(0, 4).proportion_ci(method="wilson").high
+    assert (gap.value, gap.low, gap.high) == pytest.approx((0, -unseen, unseen))
+
+
+def test_a_rate_on_which_all_samples_agree_is_not_certain() -> None:
+    found = evaluate([RIGHT] * 6, [Scenario.ORACLE] * 6, list("aabbcc")).scenarios[Scenario.ORACLE]
+    never = stats.binomtest(0, 3).proportion_ci(method="wilson").high
+    assert (found.hallucination.low, found.hallucination.high) == pytest.approx((0.0, never))
+    assert (found.accuracy.low, found.accuracy.high) == pytest.approx((1 - never, 1.0))
 
 
 def test_agreement_of_rules_and_judge() -> None:
