@@ -20,10 +20,9 @@ from probekit.cli.model import (
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from probekit.families import Prompter, Vlm
     from probekit.forward.check import Report
+    from probekit.report.tables import Table
 
 
 def check(
@@ -116,9 +115,8 @@ def _known(names: list[str]) -> tuple[str, ...]:
 
 
 def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
-    from rich.console import Console
-
     from probekit.files import json_text, write_json
+    from probekit.report.terminal import show
 
     values = [report.to_json() for report in reports]
     content = values[0] if len(values) == 1 else values
@@ -128,9 +126,8 @@ def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
     if json:
         typer.echo(json_text(content))
         return
-    console = Console()
     for report in reports:
-        console.print(_table(report))
+        show([_table(report)])
         verdict = f"FAILED: {', '.join(report.failed)}" if report.failed else "passed"
         typer.echo(f"{report.model}: {verdict}; digest {report.digest}")
     if out is not None:
@@ -138,18 +135,17 @@ def _tell(reports: list[Report], out: Path | None, *, json: bool) -> None:
 
 
 def _table(report: Report) -> Table:
-    from rich.table import Table
+    from probekit.report.tables import Cell, Column, Table
 
     title = (
         f"{report.model}: {report.architecture}, family {report.family}, {report.dtype} on {report.device}"
     )
-    table = Table(title=title)
-    for column in ("contract", "", "difference", "allowed", "what was compared"):
-        table.add_column(column)
+    names = ("contract", "status", "difference", "allowed", "what was compared")
+    rows: list[tuple[Cell, ...]] = []
     for outcome in report.outcomes:
         sizes = ["" if v is None else f"{v:.2g}" for v in (outcome.difference, outcome.tolerance)]
-        table.add_row(outcome.contract, outcome.status, *sizes, outcome.note)
-    return table
+        rows.append((outcome.contract, outcome.status, *sizes, outcome.note))
+    return Table(title, tuple(Column(name, name) for name in names), tuple(rows))
 
 
 def register(app: typer.Typer) -> None:

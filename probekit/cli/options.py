@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,6 @@ from probekit.cli.numbers import number
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from probekit.judges.choose import Choice
     from probekit.judges.estimate import Consent
     from probekit.judges.estimate import Estimate as Asking
@@ -110,22 +109,31 @@ def consent(yes: bool, input_price: float | None = None, output_price: float | N
     return tell
 
 
-def table_of(title: str, *columns: str) -> Table:
-    """A table whose first column stays whole and whose numbers stand to the right."""
-    from rich import box
-    from rich.table import Table
+@dataclass
+class Grid:
+    """A table of texts that grows by rows."""
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
-    for place, column in enumerate(columns):
-        table.add_column(column, no_wrap=place == 0, justify="left" if place == 0 else "right")
-    return table
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+    def add_row(self, *cells: str) -> None:
+        """One more row, a cell a column."""
+        self.rows.append(cells)
 
 
-def show(table: Table) -> None:
+def table_of(title: str, *columns: str) -> Grid:
+    """An empty table with headings; columns of numbers will stand to the right."""
+    return Grid(title, columns)
+
+
+def show(grid: Grid) -> None:
     """Print a table to standard output."""
-    from rich.console import Console
+    from probekit.report.tables import Column, Table
+    from probekit.report.terminal import show as show_tables
 
-    Console().print(table)
+    columns = tuple(Column(f"column_{n}", name) for n, name in enumerate(grid.columns))
+    show_tables([Table(grid.title, columns, tuple(grid.rows))])
 
 
 def cell(value: float, factor: int, digits: int) -> str:

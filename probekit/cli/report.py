@@ -20,15 +20,11 @@ def report(
     ] = None,
 ) -> None:
     """Print the results table; write table.csv, table.md, table.tex, figures and report.html."""
-    from rich.console import Console
-
-    from probekit.report import load_evaluation, results_table, to_terminal
+    from probekit.report import load_evaluation, results_table, show
     from probekit.report import report as write_report
 
     paths = write_report(run, detector=detector, mix=mix)
-    console = Console()
-    table = results_table(load_evaluation(run), paths.mix)
-    console.print(to_terminal(table, console.width))
+    show([results_table(load_evaluation(run), paths.mix)], str(paths.csv))
     for sentence in paths.missing:
         typer.echo(f"Missing: {sentence}", err=True)
     typer.echo(f"Page: {paths.page}")

@@ -58,10 +58,8 @@ def verify(store: Folder, as_json: AsJson = False) -> None:
 
     Example: probekit verify runs/demo/store
     """
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
-
+    from probekit.report.tables import Column, Table
+    from probekit.report.terminal import show
     from probekit.store import verify as check
 
     report = check(store)
@@ -80,14 +78,9 @@ def verify(store: Folder, as_json: AsJson = False) -> None:
         if report.sound:
             typer.echo(f"{report.path} is whole: {read}, content {report.content[:16]}")
         else:
-            table = Table(
-                Column("Where", overflow="fold"),
-                "What is wrong",
-                title=f"{escape(str(report.path))} is damaged ({read})",
-            )
-            for finding in report.findings:
-                table.add_row(escape(finding.where), escape(finding.what))
-            Console().print(table)
+            columns = (Column("where", "Where"), Column("what", "What is wrong"))
+            rows = tuple((finding.where, finding.what) for finding in report.findings)
+            show([Table(f"{report.path} is damaged ({read})", columns, rows)])
             typer.echo("Run the extraction again with the same job: it rebuilds damaged shards.")
     if not report.sound:
         raise typer.Exit(1)
@@ -144,33 +137,44 @@ def _detectors(store: Store) -> dict[str, list[str]]:
 def _print(
     store: Store, summary: dict[str, Any], captures: list[dict[str, Any]], detectors: dict[str, list[str]]
 ) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
+    from probekit.report.tables import Cell, Column, Table
+    from probekit.report.terminal import show
 
-    console = Console()
-    facts = Table(box=None, show_header=False, title=escape(str(store.path)), title_justify="left")
-    facts.add_row("model", escape(f"{summary['model']}, revision {summary['revision']}"))
-    facts.add_row("family", escape(f"{summary['family']}, {summary['kernel']}, {summary['dtype']}"))
-    facts.add_row("layers, heads", f"{store.depth}, {store.heads}")
-    facts.add_row("width, vocabulary", f"{store.header.width}, {store.header.vocabulary}")
-    facts.add_row("job", summary["job_digest"])
-    facts.add_row("replayed tokens", f"{store.header.replay_agreement:.2%}")
-    facts.add_row("rows, shards", f"{len(store)}, {len(store.entries)}")
+    facts: list[tuple[Cell, ...]] = [
+        ("model", f"{summary['model']}, revision {summary['revision']}"),
+        ("family", f"{summary['family']}, {summary['kernel']}, {summary['dtype']}"),
+        ("layers, heads", f"{store.depth}, {store.heads}"),
+        ("width, vocabulary", f"{store.header.width}, {store.header.vocabulary}"),
+        ("job", summary["job_digest"]),
+        ("replayed tokens", f"{store.header.replay_agreement:.2%}"),
+        ("rows, shards", f"{len(store)}, {len(store.entries)}"),
+    ]
     for name, companion in store.companions.items():
-        facts.add_row(f"companion {escape(name)}", f"{len(companion)}, {len(companion.entries)}")
-    console.print(facts)
-    table = Table(Column("Capture", overflow="fold"), "Row shape", "Type", "Size")
-    for held in captures:
-        shape = " x ".join(f"{axis} {n}" for axis, n in zip(held["axes"], held["shape"], strict=True))
-        table.add_row(escape(held["capture"]), shape, held["type"], _size(held["bytes"]))
-    table.add_section()
-    table.add_row("all", "", "", _size(sum(held["bytes"] for held in captures)))
-    console.print(table)
-    serves = Table("Detector", "Served", Column("Lacks", overflow="fold"))
-    for name, lacking in detectors.items():
-        serves.add_row(name, "no" if lacking else "yes", escape("\n".join(lacking)))
-    console.print(serves)
+        facts.append((f"companion {name}", f"{len(companion)}, {len(companion.entries)}"))
+    held: list[tuple[Cell, ...]] = [
+        (
+            one["capture"],
+            " x ".join(f"{axis} {n}" for axis, n in zip(one["axes"], one["shape"], strict=True)),
+            one["type"],
+            _size(one["bytes"]),
+        )
+        for one in captures
+    ]
+    held.append(("all", "", "", _size(sum(one["bytes"] for one in captures))))
+    served: list[tuple[Cell, ...]] = [
+        (name, "no" if lacking else "yes", "\n".join(lacking)) for name, lacking in detectors.items()
+    ]
+
+    def table(title: str, rows: list[tuple[Cell, ...]], *names: str) -> Table:
+        return Table(title, tuple(Column(name.lower(), name) for name in names), tuple(rows))
+
+    show(
+        [
+            table(str(store.path), facts, "Store", "What it says"),
+            table("Captures", held, "Capture", "Row shape", "Type", "Size"),
+            table("Detectors", served, "Detector", "Served", "Lacks"),
+        ]
+    )
 
 
 def _size(count: int) -> str:

@@ -85,14 +85,11 @@ class DeflectionRun:
 
     def show(self) -> None:
         """Print the tables, then what was computed, and where the results are."""
-        from rich.console import Console
-
         from probekit.report.deflection_tables import terminal_tables
-        from probekit.report.formats import to_terminal
+        from probekit.report.terminal import show, standard_output
 
-        console = Console(markup=False)
-        for table in terminal_tables(self.summary):
-            console.print(to_terminal(table, console.width))
+        console = standard_output()
+        show(terminal_tables(self.summary), str(self.out / "tables"))
         for note in self.summary.notes:
             console.print(f"missing: {note}", highlight=False)
         cost = self.cost

@@ -82,15 +82,21 @@ class Plan:
         Raises:
             InputError: the store would not fit the disk.
         """
-        from rich.console import Console
-        from rich.table import Column, Table
+        from probekit.report.tables import Cell, Column, Table
+        from probekit.report.terminal import show, standard_output
 
-        table = Table(Column("capture", overflow="fold"), "shape of a row", "bytes a row", "GFLOP a text")
-        for cost in self.captures:
-            table.add_row(cost.key, str(cost.shape), f"{cost.row_bytes:,}", f"{cost.gigaflops:.3f}")
-        table.add_row("(bare forward pass)", "", "", f"{self.forward_gigaflops:.3f}")
-        console = Console(markup=False)
-        console.print(table)
+        columns = (
+            Column("capture", "capture"),
+            Column("shape", "shape of a row"),
+            Column("bytes", "bytes a row"),
+            Column("gigaflops", "GFLOP a text"),
+        )
+        rows: list[tuple[Cell, ...]] = [
+            (cost.key, str(cost.shape), cost.row_bytes, cost.gigaflops) for cost in self.captures
+        ]
+        rows.append(("(bare forward pass)", "", "", self.forward_gigaflops))
+        show([Table("What a row keeps", columns, tuple(rows))])
+        console = standard_output()
         sharing = self.tokens / max(self.distinct_tokens, 1)
         console.print(
             f"texts {self.texts:,} · rows {self.rows:,} · tokens {self.tokens:,} · "

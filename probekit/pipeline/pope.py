@@ -57,16 +57,13 @@ class PopeSummary:
 
     def show(self) -> None:
         """Print the tables, then what was computed, where page and stores are, and what to try next."""
-        from rich.console import Console
-
-        from probekit.report.formats import to_terminal
         from probekit.report.pope_files import NUMBERS, recorded_attention, recorded_readouts
+        from probekit.report.terminal import show, standard_output
 
-        console = Console(markup=False)
+        console = standard_output()
         records = read_json(self.out / NUMBERS)
-        for table in (recorded_readouts(records), recorded_attention(records)):
-            if table.rows:
-                console.print(to_terminal(table, console.width))
+        tables = (recorded_readouts(records), recorded_attention(records))
+        show([table for table in tables if table.rows], str(self.out / NUMBERS))
         cost, store = self.cost, self.out / self.splits[0] / "store"
         if cost.computed:
             console.print(

@@ -52,14 +52,11 @@ class TriLayerResult:
 
     def show(self) -> None:
         """Print the tables, then what was computed, where the results are, and what to try next."""
-        from rich.console import Console
-
-        from probekit.report.formats import to_terminal
         from probekit.report.tri_layer_tables import terminal_tables
+        from probekit.report.terminal import show, standard_output
 
-        console = Console(markup=False)
-        for table in terminal_tables(self.summary):
-            console.print(to_terminal(table, console.width))
+        console = standard_output()
+        show(terminal_tables(self.summary), str(self.out / "tables"))
         cost = self.cost
         ratio = "" if cost.ratio is None else f", {cost.ratio:.1f} times as many"
         for label, text in (

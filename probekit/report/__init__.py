@@ -14,12 +14,13 @@ from probekit.report.figures import (
     risk_coverage_figure,
     scatter_figure,
 )
-from probekit.report.formats import to_csv, to_html, to_latex, to_markdown, to_terminal
+from probekit.report.formats import to_csv, to_html, to_latex, to_markdown
 from probekit.report.markup import Html, join, tag, text
 from probekit.report.page import Section, page, write_page
 from probekit.report.run import ReportPaths, choose_mix, load_evaluation, report
 from probekit.report.switch import switch
 from probekit.report.tables import Cell, Column, Estimate, Table, full_table, results_table
+from probekit.report.terminal import show, to_terminal
 
 __all__ = [
     "Cell",
@@ -48,6 +49,7 @@ __all__ = [
     "results_table",
     "risk_coverage_figure",
     "scatter_figure",
+    "show",
     "switch",
     "tag",
     "text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from probekit.report.markup import Html, tag
@@ -23,6 +24,8 @@ def facts(mapping: Mapping[str, Any]) -> Html:
 
 
 def _value(value: Any) -> Html | str:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, Mapping):
         if not value:
             return "none"

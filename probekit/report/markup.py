@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import is_dataclass
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _VOID = frozenset({"img", "input", "meta", "br", "hr"})
@@ -21,9 +22,14 @@ def text(value: object) -> Html:
 
     Control characters and direction overrides become U+FFFD: a caption must not be able to reorder
     the words around it.
+
+    Raises:
+        TypeError: the value is a record, which Python would write as code.
     """
     if isinstance(value, Html):
         return value
+    if is_dataclass(value):
+        raise TypeError(f"{type(value).__name__} is no text: format it first")
     return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
 
 

@@ -39,6 +39,12 @@ class Estimate:
     n: int | None = None
     reason: str = ""
 
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "n/a"
+        around = "" if math.isnan(self.low + self.high) else f" [{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.value:.3f}{around}"
+
 
 Cell = Estimate | str | int | float
 
@@ -73,6 +79,10 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"table {self.title!r}: {len(row)} cells under {len(self.columns)} columns")
+            for column, cell in zip(self.columns, row, strict=True):
+                if not isinstance(cell, Cell):
+                    # any other value would be shown as Python writes it
+                    raise TypeError(f"table {self.title!r}, {column.key}: a cell of {type(cell).__name__}")
 
     def only(self, keys: Iterable[str]) -> Table:
         """The same table with the columns named by ``keys``, in the table's own order."""

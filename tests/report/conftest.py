@@ -197,7 +197,7 @@ class Parsed(HTMLParser):
         return " ".join(" ".join(kept).split())
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def parse() -> type[Parsed]:
     """An HTML parser as oracle."""
     return Parsed

@@ -8,11 +8,10 @@ import math
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from probekit.detectors import DETECTORS
 from probekit.evaluation.records import Evaluation, Record
-from probekit.report.formats import to_csv, to_html, to_latex, to_markdown, to_terminal
+from probekit.report.formats import to_csv, to_html, to_latex, to_markdown
 from probekit.report.tables import Column, Estimate, Table, full_table, mixes, results_table
 
 NAN = math.nan
@@ -166,44 +165,3 @@ def test_csv_reads_back_text_with_commas_and_quotes() -> None:
 def test_a_row_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="2 cells under 1 columns"):
         Table("t", (Column("a", "A"),), (("x", "y"),))
-
-
-def test_terminal_shows_values_and_markup_as_text() -> None:
-    evaluation = Evaluation((record("[bold]x[/bold]", "none", "auroc", 0.625),))
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(to_terminal(results_table(evaluation, "none"), 200))
-    shown = console.export_text()
-    assert "[bold]x[/bold]" in shown
-    assert "0.625" in shown
-
-
-@pytest.mark.parametrize(("width", "columns"), [(160, 12), (150, 11), (100, 7), (80, 6)])
-def test_terminal_fits_its_width_and_cuts_no_number(full_run: Path, width: int, columns: int) -> None:
-    evaluation = Evaluation.load(full_run / "evaluation.json")
-    grid = to_terminal(results_table(evaluation, "natural"), width)
-    assert len(grid.columns) == columns
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(grid)
-    lines = console.export_text().splitlines()
-    assert max(map(len, lines)) <= width
-    assert "…" not in "".join(lines)
-    for r in evaluation.records:
-        if (r.mix, r.measure) == ("natural", "auroc"):
-            assert f"{r.value:.3f}" in "".join(lines)
-            ends = f"{r.low:.3f}", f"{r.high:.3f}"
-            assert any(form.format(*ends) in "".join(lines) for form in ("{}-{}", "[{}, {}]"))
-
-
-def test_a_narrow_terminal_breaks_no_number_and_says_that_intervals_are_left_out() -> None:
-    columns = (Column("q", "Quantity"), *(Column(f"t{n}", f"Tone {n}") for n in range(6)))
-    cells = [Estimate(-0.1, -0.24, -0.041)] * 6
-    table = Table("A title", columns, (("hallucinated, same picture", *cells),))
-    for width, form in ((160, "[-0.240, -0.041]"), (80, "Too narrow here for intervals")):
-        console = Console(width=width, record=True, file=io.StringIO())
-        console.print(to_terminal(table, width))
-        shown = console.export_text()
-        assert max(map(len, shown.splitlines())) <= width
-        assert shown.count("-0.100") == 6
-        assert form in shown
-        assert "Quantity" in shown
-        assert "hallucinated" in shown
