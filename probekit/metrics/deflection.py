@@ -1,8 +1,7 @@
-"""Correct, incorrect or not attempted: the rules, the three rates of each scenario, and what they imply."""
+"""Correct, incorrect or not attempted: the three rates of each scenario, and what they imply."""
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,61 +9,7 @@ from jaxtyping import Int
 
 from probekit.benchmarks.deflection import Outcome, Scenario
 from probekit.errors import InputError
-from probekit.metrics.answers import is_refusal, normalise, plain, same, says, sentences
 from probekit.metrics.estimates import DRAWS, Estimate, difference_interval, ratio, statistic
-
-_CONTRAST = (" but ", " however", " although ", " though ", " yet ", " still,", " nevertheless")
-_GUESS = (
-    "my best guess",
-    "i would guess",
-    "i guess",
-    "if i had to guess",
-    "most likely",
-    "it could be",
-    "it might be",
-)
-_DECLINED = re.compile(
-    r"\bnot attempted\b|\bno answer\b|\bdecline to\b|\bno mention of\b|\birrelevant\b|\bunrelated\b"
-    r"|\b(?:evidence|passages?|texts?|context|documents?|information|pictures?|images?|excerpts?)\b.*"
-    r"\b(?:do|does|did|is|are|was|were)(?: not|n't) (?:\w+ly )?(?:hold|answer|address|relate|relevant|related"
-    r"|about|help|concern|refer|support|cover|discuss)\b"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """An outcome and the rule that gave it."""
-
-    outcome: Outcome
-    rule: str
-
-
-def judge(
-    response: str, answers: Sequence[str], synonyms: Mapping[str, Iterable[str]] | None = None
-) -> Judged:
-    """Rule stage: exact match, then refusals, then a normalised match. SPEC 6.
-
-    Rules in order: an empty response is not attempted; one equal to an answer is correct; clauses
-    that refuse are set aside, and if nothing but them is left, or what is left does not put an answer
-    forward, the response is not attempted; what is left is correct if it states an answer as whole
-    words, else incorrect. A guess after a refusal ("I cannot tell, but it could be Rome") is an attempt.
-
-    Raises:
-        InputError: there is no right answer to compare with.
-    """
-    if not answers:
-        raise InputError("no right answer to compare with")
-    if not normalise(response):
-        return Judged(Outcome.NOT_ATTEMPTED, "empty")
-    if any(same(response, answer, synonyms) for answer in answers):
-        return Judged(Outcome.CORRECT, "exact")
-    clauses = [clause for sentence in sentences(response) for clause in _clauses(sentence)]
-    refusing = [clause for clause in clauses if _refuses(clause)]
-    rest = [clause for clause in clauses if clause not in refusing]
-    stated = any(says(clause, answer, synonyms) for clause in rest for answer in answers)
-    if refusing and not stated and not any(_attempts(clause, clauses, refusing) for clause in rest):
-        return Judged(Outcome.NOT_ATTEMPTED, "refusal")
-    return Judged(Outcome.CORRECT, "stated") if stated else Judged(Outcome.INCORRECT, "other")
 
 
 @dataclass(frozen=True)
@@ -219,23 +164,3 @@ def _change(
     behind = min(len({name for name, on in zip(names, side, strict=True) if on}) for side in (one, ~one))
     low, high = difference_interval(found.value, behind)
     return replace(found, low=low, high=high)
-
-
-def _clauses(sentence: str) -> list[str]:
-    """A sentence cut where it turns round, so that a guess after a refusal stands alone."""
-    text = f" {plain(sentence)} "
-    for mark in _CONTRAST:
-        text = text.replace(mark, f"\n{mark.strip(' ,')} ")
-    return [part.strip() for part in text.split("\n") if part.strip()]
-
-
-def _refuses(clause: str) -> bool:
-    text = plain(clause)
-    return is_refusal(clause) or _DECLINED.search(text) is not None
-
-
-def _attempts(clause: str, clauses: Sequence[str], refusing: Sequence[str]) -> bool:
-    """Whether a clause beside a refusal offers an answer: it turns against it, or says that it guesses."""
-    turns = any(clause.startswith(mark.strip(" ,")) for mark in _CONTRAST)
-    after = clauses.index(clause) > clauses.index(refusing[0])
-    return (turns and after) or any(phrase in clause for phrase in _GUESS)

@@ -7,7 +7,7 @@ from pathlib import Path
 from probekit.benchmarks.deflection import Outcome, Sample, Scenario
 from probekit.errors import InputError
 from probekit.files import read_jsonl
-from probekit.metrics.deflection import judge
+from probekit.metrics.deflection_rules import judge
 
 
 @dataclass(frozen=True)

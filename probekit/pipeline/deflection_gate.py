@@ -16,7 +16,7 @@ from probekit.benchmarks.deflection_gating import (
 )
 from probekit.errors import InputError
 from probekit.files import Json, distinct, read_jsonl, write_jsonl
-from probekit.metrics.deflection import judge
+from probekit.metrics.deflection_rules import judge
 from probekit.metrics.deflection_responses import load_responses
 
 ALONE = "distractor"
