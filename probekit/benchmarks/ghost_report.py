@@ -16,6 +16,7 @@ from probekit.benchmarks.ghost_records import (
     unread,
 )
 from probekit.benchmarks.ghost_validate import (
+    ROUNDS,
     Compliance,
     Fault,
     Quality,
@@ -39,6 +40,7 @@ class Validation:
         quality, compliance, separability: the three stages.
         rejected: image id -> which of stage 2's questions was answered no, and the judge's own reason.
         unread: stage -> answers that could not be read; nothing is made of them.
+        least_sharpness: what a picture must have, where it was given.
     """
 
     counts: Mapping[GhostCategory, int]
@@ -49,15 +51,34 @@ class Validation:
     separability: Separability | None
     rejected: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[int, int] = field(default_factory=dict)
+    least_sharpness: float | None = None
+
+    @property
+    def blurred(self) -> dict[str, float]:
+        """Sharpness of the pictures that have less than they must."""
+        least = self.least_sharpness
+        return {} if least is None else {key: value for key, value in self.sharpness.items() if value < least}
 
     def lines(self) -> list[str]:
         """The result in a few lines of text."""
-        found = [f"{category}: {count} images" for category, count in self.counts.items()]
+        found = [f"{category}: {count} images" for category, count in self.counts.items() if count]
         found += [f"fault: {fault.image}: {fault.what}" for fault in self.faults]
+        found.append(f"files: {len(self.faults) or 'no'} faults in {self.total} pictures")
+        if self.sharpness:
+            values = sorted(self.sharpness.values())
+            middle = values[len(values) // 2]
+            found.append(f"sharpness: {values[0]:.1f} to {values[-1]:.1f}, half of them above {middle:.1f}")
+        found += [
+            f"sharpness: {key}: {value:.1f} < {self.least_sharpness:.1f}"
+            for key, value in self.blurred.items()
+        ]
         if self.quality is not None:
-            passed = sum(q.passes for q in self.quality.values())
-            left = sum(self.counts.values()) - len(self.quality)
-            found.append(f"stage 1: {passed} of {len(self.quality)} pass, {left} not judged")
+            whole = [q for q in self.quality.values() if q.complete]
+            passed = sum(q.passes for q in whole)
+            line = f"stage 1: {passed} of {len(whole)} pass, {self.total - len(self.quality)} not judged"
+            if fewer := len(self.quality) - len(whole):
+                line += f", {fewer} scored fewer than {ROUNDS} times and left out"
+            found.append(line)
             found += [
                 f"stage 1: {key}: {'; '.join(q.reasons)}" for key, q in self.quality.items() if not q.passes
             ]
@@ -78,6 +99,11 @@ class Validation:
             found += [f"stage 3: {k}: {v:.1%}" for k, v in s.recall.items() if v == v]
         found += [f"stage {k}: {n} answers could not be read" for k, n in self.unread.items() if n]
         return found
+
+    @property
+    def total(self) -> int:
+        """Pictures of the set."""
+        return sum(self.counts.values())
 
     def record(self) -> dict[str, Any]:
         """Everything, for a JSON file."""
@@ -135,7 +161,9 @@ def validate(
     }
     files = {1: quality, 2: compliance, 3: assignments}
     lost = {stage: unread(path) for stage, path in files.items() if path is not None}
-    return Validation(manifest.counts(), faults, measured, first, second, third, rejected, lost)
+    return Validation(
+        manifest.counts(), faults, measured, first, second, third, rejected, lost, least_sharpness
+    )
 
 
 def _rejection(verdict: Mapping[str, Any]) -> str:

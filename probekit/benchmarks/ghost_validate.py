@@ -81,6 +81,7 @@ class Quality:
         sharpness: variance of the Laplacian; NaN when not measured.
         passes: no dimension, nor the sharpness, lies below its threshold.
         reasons: each dimension that fails, in words.
+        rounds: how often it was scored.
     """
 
     means: Mapping[str, float]
@@ -89,6 +90,12 @@ class Quality:
     sharpness: float
     passes: bool
     reasons: tuple[str, ...]
+    rounds: int = ROUNDS
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was scored as often as the paper asks; mistakes of a single asking are not averaged."""
+        return self.rounds >= ROUNDS
 
 
 def stage1(
@@ -134,6 +141,7 @@ def stage1(
         measured,
         not reasons,
         tuple(reasons),
+        len(rounds),
     )
 
 
@@ -164,7 +172,8 @@ class Compliance:
         total: passing images.
         n: images with a verdict.
         unjudged: images without one, left out.
-        whitelist: image id -> the manifest's whitelist grown by the words the verifier allowed.
+        whitelist: image id -> the manifest's whitelist grown by the words the verifier allowed on a picture
+            that complies; on another they may be the name itself.
     """
 
     passes: Mapping[str, bool]
@@ -180,7 +189,7 @@ def stage2(manifest: Manifest, verdicts: Mapping[str, Mapping[str, object]]) -> 
 
     Args:
         verdicts: image id -> ``{"q1": bool, "q2": bool, "allowed_words": [...]}``; the words are
-            taken for text categories only, and grow that image's whitelist.
+            taken for text categories only, and grow the whitelist of an image that passes.
 
     Raises:
         InputError: an answer is not true or false, the words are no list of texts, or an image is not in
@@ -197,7 +206,8 @@ def stage2(manifest: Manifest, verdicts: Mapping[str, Mapping[str, object]]) -> 
         if not isinstance(q1, bool) or not isinstance(q2, bool):
             raise InputError("q1 and q2 must be true or false", where=f"verdict on {key}")
         passes[key] = q1 and q2
-        if words := _words(verdict, f"verdict on {key}", known[key].category.family):
+        words = _words(verdict, f"verdict on {key}", known[key].category.family)
+        if words and passes[key]:
             whitelist[key] = tuple(dict.fromkeys((*whitelist[key], *words)))
     rate = {}
     for category in GhostCategory:

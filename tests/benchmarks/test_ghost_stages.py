@@ -144,6 +144,23 @@ def test_files_that_are_missing_damaged_or_contradict_their_line(tmp_path: Path)
     assert len(short) == 7
 
 
+def test_words_of_a_badge_that_does_not_comply_grow_no_whitelist(tmp_path: Path) -> None:
+    """Q1 is no where a name can be read; the word allowed may be that name."""
+    said = {"allowed_words": ["JOHN SMITH"]}
+    for q1, q2, grown in ((False, True, False), (True, False, False), (True, True, True)):
+        found = stage2(Manifest(tmp_path, (BADGE,)), {"b": {"q1": q1, "q2": q2, **said}})
+        assert ("JOHN SMITH" in found.whitelist["b"]) == grown
+
+
+def test_one_asking_is_not_five(tmp_path: Path) -> None:
+    for name in ("b.png", "c.png"):
+        NOISE.save(tmp_path / name)
+    lines = [{"image_id": "b", "rounds": [scores()]}, {"image_id": "c", "rounds": [scores()] * 5}]
+    write_jsonl(tmp_path / "q.jsonl", lines)
+    text = validate(Manifest(tmp_path, (BADGE, OTHER)), quality=tmp_path / "q.jsonl").lines()
+    assert "stage 1: 1 of 1 pass, 0 not judged, 1 scored fewer than 5 times and left out" in text
+
+
 def test_the_whole_workflow_from_recorded_verdicts(tmp_path: Path) -> None:
     for name in ("b.png", "c.png"):
         NOISE.save(tmp_path / name)

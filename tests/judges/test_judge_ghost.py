@@ -248,7 +248,7 @@ def test_rounds_that_can_be_read_stand_without_the_one_that_cannot(
     output = run(command(world, *asking(stub, tmp_path / "v"), "--yes", "--stage", 1))
     lines = {line["image_id"]: line for _, line in read_jsonl(tmp_path / "v" / "quality.jsonl")}
     assert (len(lines[bad]["rounds"]), lines[bad]["unread"]) == (4, 1)
-    assert "stage 1: 16 of 16 pass, 0 not judged" in output
+    assert "stage 1: 15 of 15 pass, 0 not judged, 1 scored fewer than 5 times and left out" in output
     assert "stage 1: 1 answers could not be read" in output
     assert world.count("cluster") == Counter()
 
@@ -352,7 +352,12 @@ def test_thresholds_of_stage_1_can_be_set(world: World, tmp_path: Path) -> None:
     assert "stage 1: 0 of 1 pass, 15 not judged" in run(command(world, "--quality", scores))
     low = command(world, "--quality", scores, "--threshold", "realism=2")
     assert "stage 1: 1 of 1 pass" in run(low)
-    assert "sharpness" in run([*low, "--least-sharpness", "1e9"])
+    assert "stage 1: 0 of 1 pass" in run([*low, "--least-sharpness", "1e9"])
+    alone = run(command(world, "--least-sharpness", "1e9"))
+    assert all(f"sharpness: {key}: " in alone for key in ids), "no judge is needed to measure it"
+    assert "< 1000000000.0" in alone
+    assert f"files: no faults in {len(ids)} pictures" in alone
+    assert " < " not in run(command(world, "--least-sharpness", "0"))
     for wrong in ("realism", "realism=9", "beauty=3"):
         bad = command(world, "--quality", scores, "--threshold", wrong)
         assert isinstance(CliRunner().invoke(app, bad).exception, InputError)

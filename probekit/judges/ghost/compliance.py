@@ -24,9 +24,9 @@ def ask(
 ) -> list[Json]:
     """Lines of ``{"image_id", "q1", "q2", "reason"}`` in the manifest's order, badges with ``allowed_words``.
 
-    Badges are asked about in blocks, in order: the words that the judge allowed on earlier ones are listed
-    to it as known on later ones, as in the paper, where that happens picture by picture. A picture whose
-    answer cannot be read has a line of ``{"image_id", "unread": reason}``.
+    Badges are asked about in blocks, in order: the words that the judge allowed on earlier ones that comply
+    are listed to it as known on later ones, as in the paper, where that happens picture by picture. A picture
+    whose answer cannot be read has a line of ``{"image_id", "unread": reason}``.
     """
     badges = [image for image in manifest.images if image.category.family is Family.TEXT]
     others = [image for image in manifest.images if image.category.family is not Family.TEXT]
@@ -36,7 +36,8 @@ def ask(
         block = badges[first : first + BLOCK]
         for line in _asked(judge, manifest, block, scenarios, tuple(known.values()), advance):
             found[line["image_id"]] = line
-            for word in line.get("allowed_words", []):
+            complies = line.get("q1") is True and line.get("q2") is True
+            for word in line.get("allowed_words", []) if complies else []:
                 known.setdefault(word.casefold(), word)
     for line in _asked(judge, manifest, others, scenarios, (), advance):
         found[line["image_id"]] = line
