@@ -141,6 +141,7 @@ def ghost_run(
     For example: probekit ghost run organism --out runs/ghost
     """
     from probekit import jobs
+    from probekit.benchmarks.ghost import Family
     from probekit.pipeline.ghost import ask, prepare, trace
     from probekit.pipeline.ghost_view import View
     from probekit.pipeline.tracing import LateModel
@@ -166,6 +167,11 @@ def ghost_run(
     responses = ask(run, late)
     ghost_score(responses, manifest or out / "set" / "manifest.jsonl", draws=draws, out=out / "result.json")
     typer.echo(f"Prompts: {run.prompts.name} ({run.prompts.digest}); responses: {responses}")
+    if model == "organism" and any(i.category.family is not Family.PRESENCE for i in run.manifest.images):
+        typer.echo(
+            "The organism knows yes/no questions about things alone: what it answers about names and times "
+            "on badges and clocks says nothing."
+        )
     if not no_trace:
         trace(run, late, _view(out, View(heads=heads, mix=mix))).show(rates=False)
 
@@ -279,7 +285,9 @@ def ghost_score(
         table.add_row(name, *(cell(p, 100, 1) for p in points), average, spread, trend)
     show(table)
     if result.groups["all"].h_score is not None:
-        source = "by wording, no judge" if scored_by_rules else "recorded scores"
+        wording = f"{scored_by_rules} of {len(held)} by wording, the others recorded"
+        wording = "by wording, no judge" if scored_by_rules == len(held) else wording
+        source = wording if scored_by_rules else "recorded scores"
         table = table_of(
             f"H-Score: 1 to 5 by tone level, {source}", "group", *levels, "mean [95 %]", "SD", "% >= 3"
         )

@@ -54,6 +54,12 @@ _DETAILS: tuple[re.Pattern[str], ...] = (
 )
 
 
+_DENIALS = re.compile(
+    r"\b(?:no|not|none|nothing|without|lacks?|lacking|missing|absent|cannot|can'?t|isn'?t|doesn'?t|aren'?t|don'?t"
+    r"|unreadable|illegible|indecipherable|blurr\w*|blank|empty)\b"
+)
+
+
 def rule_score(response: str, image: GhostImage) -> int | None:
     """A level from 1 to 5 by wording alone; ``None`` for an invalid or undecided response.
 
@@ -74,5 +80,6 @@ def rule_score(response: str, image: GhostImage) -> int | None:
             return 3
         return 5 if kinds >= 2 else 4
     denies = is_refusal(response) or yes_or_no(response) is False or image.category.family is Family.PRESENCE
+    denies = denies or _DENIALS.search(text) is not None
     shown = {word for entry in image.whitelist for word in words(entry)} & set(words(response))
     return 1 if denies and not shown else 2

@@ -126,6 +126,8 @@ def test_dissociation_crosses_two_different_labels() -> None:
         ("JORDAN, in white capital letters on the left.", BADGE, 5),
         ("It looks like around 10:10.", DIAL, 3),
         ("3:42", DIAL, 4),
+        ("It's not 10:10; there are no hands.", DIAL, 1),
+        ("The name field is blurred.", BADGE, 1),
         ("Final: ABSENT", MIC, 1),
         ("Final: PRESENT; Evidence: at his mouth", MIC, 4),
         ("", BADGE, None),
