@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from probekit.benchmarks.deflection import Outcome
 from probekit.errors import InputError
 from probekit.metrics.estimates import DRAWS, Estimate, statistics
+from probekit.scores.selective import ranks
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class OwnAgainstProbe:
     Attributes:
         coverage: share of questions the model attempts when it may decline.
         own: accuracy of those attempts.
-        probe: accuracy of the forced answers that the probe is surest of, as many of them.
+        probe: accuracy of the forced answers that the probe is surest of, as many of them; among equal
+            confidences the mean over all ways to pick.
         forced: accuracy of all forced answers.
         difference: ``own`` minus ``probe``, resampled together.
     """
@@ -55,10 +57,10 @@ def own_against_probe(
         raise InputError(f"{len(outcomes)} outcomes, {len(forced)} answers, {len(confidences)} confidences")
     if np.isnan(confidences).any():
         raise InputError("a confidence is NaN", hint="Leave such questions out on both sides.")
-    order = np.argsort(-confidences, kind="stable")
-    attempted = np.array([o is not Outcome.NOT_ATTEMPTED for o in outcomes])[order]
-    correct = np.array([o is Outcome.CORRECT for o in outcomes])[order]
-    right = forced[order].astype(np.float64)
+    levels = ranks(confidences)
+    attempted = np.array([o is not Outcome.NOT_ATTEMPTED for o in outcomes])
+    correct = np.array([o is Outcome.CORRECT for o in outcomes])
+    right = forced.astype(np.float64)
 
     def compute(counts: Int[np.ndarray, "question"]) -> tuple[float, ...]:
         n, answered = int(counts.sum()), int((counts * attempted).sum())
@@ -66,14 +68,32 @@ def own_against_probe(
         if answered == 0:
             return (0.0 if n else math.nan, math.nan, math.nan, every, math.nan)
         own = float((counts * correct).sum() / answered)
-        probe = float(np.repeat(right, counts)[:answered].mean())
+        probe = surest_share(levels, right, counts, answered)
         return answered / n, own, probe, every, own - probe
 
-    ranked = np.array([groups[int(i)] for i in order], dtype=object)
+    names = np.array(groups, dtype=object)
+    # ties with the last one picked may each be picked
+    reached = np.sort(levels)[max(0, int(attempted.sum()) - 1)] if len(levels) else 0
     everyone, trying, surest = (
-        len(set(ranked[rows])) for rows in (slice(None), attempted, slice(int(attempted.sum())))
+        len(set(names[rows]))
+        for rows in (slice(None), attempted, (levels <= reached) & bool(attempted.any()))
     )
     coverage, own, probe, every, difference = statistics(
-        compute, list(ranked), shares=(everyone, trying, surest, everyone, 0), draws=draws, seed=seed
+        compute, list(groups), shares=(everyone, trying, surest, everyone, 0), draws=draws, seed=seed
     )
     return OwnAgainstProbe(coverage, own, probe, every, difference)
+
+
+def surest_share(
+    levels: Int[np.ndarray, "question"],
+    right: Float[np.ndarray, "question"],
+    counts: Int[np.ndarray, "question"],
+    picked: int,
+) -> float:
+    """Expected share of right answers among the ``picked`` surest, where ties are picked from by lot."""
+    held = np.bincount(levels, weights=counts)
+    good = np.bincount(levels, weights=counts * right)
+    before = np.cumsum(held) - held
+    taken = np.clip(picked - before, 0, held)
+    share = np.divide(taken, held, out=np.zeros_like(held), where=held > 0)
+    return float((share * good).sum() / picked)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -10,6 +11,10 @@ from jaxtyping import Bool, Float, Int
 from probekit.errors import InputError
 from probekit.metrics.estimates import DRAWS, Estimate, statistics
 from probekit.scores.taxonomy import Category
+
+Ties = Literal["input", "average"]
+"""Rows of equal confidence: ``input`` keeps their order (SPEC 4.5), ``average`` takes the mean over all
+orders, so that the order of a file plays no part."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class Selective:
         e_aurc: AURC above the oracle's.
         augrc: mean over k of (errors among the k most confident) / n; lower is better.
         coverage: the share asked for.
-        tied: rows that share their confidence with another row; their order is that of the input.
+        tied: rows that share their confidence with another row, see `Ties`.
     """
 
     accuracy: Estimate
@@ -59,7 +64,8 @@ def risk_coverage(
 ) -> tuple[Float[np.ndarray, "row"], Float[np.ndarray, "row"]]:
     """Coverage k/n and the error rate among the k most confident rows, for k = 1..n.
 
-    Ties keep the order of the input. Raises `InputError` on NaN: drop and count such rows first.
+    Ties keep the order of the input; `averaged` errors have no order. Raises `InputError` on NaN:
+    drop and count such rows first.
     """
     ranked = errors[_order(confidences)]
     k = np.arange(1, len(ranked) + 1)
@@ -91,6 +97,7 @@ def selective(
     images: Sequence[str],
     *,
     coverage: float = 0.5,
+    ties: Ties = "input",
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Selective:
@@ -101,6 +108,7 @@ def selective(
         correct: whether the answer is right; for detectors, whether the mention is real.
         images: the unit of sampling of each row; pass the sample ids when every sample has its own image.
         coverage: share of rows answered, in (0, 1].
+        ties: what becomes of equal confidences.
 
     Raises:
         InputError: lengths differ, or the coverage is out of range.
@@ -116,8 +124,12 @@ def selective(
     groups = [image for image, keep in zip(images, kept, strict=True) if keep]
     groups = [groups[i] for i in order]
 
+    levels = ranks(confidences[kept])[order]
+
     def compute(counts: Int[np.ndarray, "row"]) -> tuple[float, ...]:
-        return _measures(np.repeat(ranked, counts), coverage)
+        drawn = np.repeat(ranked, counts)
+        expected = drawn if ties == "input" else _level_means(drawn, np.repeat(levels, counts))
+        return _measures(expected, drawn, coverage)
 
     answered = math.ceil(round(coverage * ranked.size, 9))
     behind = (len(set(groups)), len(set(groups[:answered])))
@@ -128,13 +140,40 @@ def selective(
     return Selective(accuracy, at, gain, area, oracle, excess, generalised, coverage, tied)
 
 
-def _measures(ranked: Float[np.ndarray, "drawn"], coverage: float) -> tuple[float, ...]:
-    """The seven estimates of `Selective`, in its order."""
+def ranks(confidences: Float[np.ndarray, "row"]) -> Int[np.ndarray, "row"]:
+    """Place of each row's confidence among the distinct ones, 0 for the surest."""
+    return np.asarray(np.unique(-confidences, return_inverse=True)[1].reshape(-1), dtype=np.int64)
+
+
+def averaged(
+    confidences: Float[np.ndarray, "row"], errors: Float[np.ndarray, "row"]
+) -> Float[np.ndarray, "row"]:
+    """Errors by falling confidence, each the mean over the rows of its confidence.
+
+    Sums of the first k are then the expected sums where ties are ordered by lot, and so are risks and areas.
+    """
+    order = _order(confidences)
+    return _level_means(errors[order], ranks(confidences)[order])
+
+
+def _level_means(
+    ranked: Float[np.ndarray, "drawn"], levels: Int[np.ndarray, "drawn"]
+) -> Float[np.ndarray, "drawn"]:
+    if ranked.size == 0:
+        return ranked
+    held = np.maximum(np.bincount(levels), 1)
+    return np.asarray((np.bincount(levels, weights=ranked) / held)[levels])
+
+
+def _measures(
+    ranked: Float[np.ndarray, "drawn"], errors: Float[np.ndarray, "drawn"], coverage: float
+) -> tuple[float, ...]:
+    """The seven estimates of `Selective`, in its order; ``errors`` are 0 or 1, ``ranked`` may be means."""
     if ranked.size == 0:
         return (math.nan,) * 7
     right = float(1.0 - ranked.mean())
     best, area = accuracy_at(ranked, coverage), aurc(ranked)
-    oracle = aurc(np.sort(ranked))
+    oracle = aurc(np.sort(errors))
     return right, best, best - right, area, oracle, area - oracle, augrc(ranked)
 
 
