@@ -41,8 +41,8 @@ class References:
         stem = image_id(image)
         if stem in self.objects:
             return self.objects[stem]
-        number = _COCO_NAME.fullmatch(stem)
-        known = self.aliases.get(number.group(1)) if number else None
+        number = coco_number(stem)
+        known = None if number is None else self.aliases.get(number)
         return None if known is None else self.objects[known]
 
     def present(self, image: object, category: str) -> bool | None:
@@ -63,10 +63,16 @@ def image_id(image: object) -> str:
     return name
 
 
+def coco_number(image: str) -> str | None:
+    """COCO's number of an image id, such as ``4108`` of ``COCO_val2014_000000004108``; else ``None``."""
+    match = _COCO_NAME.fullmatch(image)
+    return match.group(1) if match else None
+
+
 def presence(path: Path, vocabulary: Vocabulary) -> References:
     """Read references.
 
-    The file is JSON Lines with ``image`` and ``objects``; or COCO instances JSON with ``images``,
+    The file is JSON Lines with ``image`` or ``image_id``, and ``objects``; or COCO instances JSON with ``images``,
     ``annotations`` and ``categories``; or one JSON object of image id to list of objects. Crowd annotations
     count.
 
@@ -108,9 +114,8 @@ def _numbers(objects: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """COCO number to image id, where exactly one image has that number."""
     numbers: dict[str, list[str]] = {}
     for image in objects:
-        match = _COCO_NAME.fullmatch(image)
-        if match:
-            numbers.setdefault(match.group(1), []).append(image)
+        if (number := coco_number(image)) is not None:
+            numbers.setdefault(number, []).append(image)
     return {number: images[0] for number, images in numbers.items() if len(images) == 1}
 
 
@@ -118,11 +123,21 @@ def _entries(path: Path) -> Iterator[tuple[str, list[object], str]]:
     """Image id, object names, place in the file."""
     document = _document(path)
     if document is None:
-        for number, value in read_jsonl(path, required=("image", "objects")):
+        for number, value in read_jsonl(path):
             where = f"{path}, line {number}"
+            image = value.get("image", value.get("image_id"))
+            missing = [f"'{name}'" for name, held in (("image", image), ("objects", value.get("objects")))
+                       if held is None]  # fmt: skip
+            if missing:
+                raise InputError(
+                    f"missing {', '.join(missing)}",
+                    where=where,
+                    hint=f"Found {', '.join(value) or 'nothing'}. Each line is like "
+                    '{"image": "kitchen.jpg", "objects": ["cup", "oven"]}; `image_id` does as well.',
+                )
             if not isinstance(value["objects"], list):
                 raise InputError("`objects` is a list of names", where=where)
-            yield image_id(value["image"]), value["objects"], where
+            yield image_id(image), value["objects"], where
     elif isinstance(document.get("images"), list):
         yield from _coco(document, path)
     else:
@@ -145,7 +160,7 @@ def _document(path: Path) -> dict[str, Any] | None:
     value = read_json(path)
     if not isinstance(value, dict):
         raise InputError(f"a JSON object is needed, found {type(value).__name__}", where=str(path))
-    return None if set(value) >= {"image", "objects"} else value
+    return None if "objects" in value and set(value) & {"image", "image_id"} else value
 
 
 def _coco(document: dict[str, Any], path: Path) -> Iterator[tuple[str, list[object], str]]:

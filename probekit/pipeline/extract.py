@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probekit.captures import Capture, Logits, parse_capture
+from probekit.captures import Logits, parse_capture
 from probekit.errors import InputError
-from probekit.files import read_jsonl
-from probekit.jobs import ExtractJob, file_digest
+from probekit.jobs import ExtractJob
+from probekit.pipeline.begun import Begun, begun, identity, texts_with_rows
 from probekit.pipeline.tracing import (
     LateModel,
     head_arrays,
@@ -29,50 +29,73 @@ LEAST_AGREEMENT = 0.98
 """SPEC 0.8.6 asks for 99.5 % of tokens; below this, template or preprocessing differ."""
 
 
-def extract(job: ExtractJob, model: LateModel | None = None) -> Path:
+def extract(job: ExtractJob, model: LateModel | None = None, needed: Collection[str] | None = None) -> Path:
     """Trace every text that has rows; returns the store.
 
     Captures of another pass (``text_only``) go to a companion store inside the store's folder. Whole
-    shards of an earlier run are kept; a shard's bytes depend on the job and its number alone.
+    shards of an earlier run are kept, also of one on the first of the texts alone; a shard's arrays depend
+    on the job and its texts alone. A store that does not fit is refused before anything is changed.
 
     Args:
         model: the job's, where other work shares it.
+        needed: texts that must be in the store; when a whole store of the first texts holds them all, the
+            others are left out. All texts when absent.
 
     Raises:
-        InputError: bad files, or texts that this model would not have written (see ``own_texts``).
+        InputError: bad files, a store of another job, or texts that this model would not have written (see
+            ``own_texts``).
         StoreError: the disk is full; whole shards stay and a rerun goes on from them.
     """
-    captures = [parse_capture(key) for key in job.captures]
-    job_digest = job.digest(generations=file_digest(job.generations), rows=file_digest(job.rows))
+    examples, job_digest = texts_with_rows(job.rows), identity(job)
+    wanted = examples if needed is None else tuple(name for name in examples if name in set(needed))
+    found = passes(job)
+    if len({before.examples for _, before in found.values()}) == 1 and all(
+        before.serves(folder, wanted, job.shard_examples) for folder, before in found.values()
+    ):
+        return job.out
     model = model or LateModel(job.model)
-    for condition in dict.fromkeys(capture.condition for capture in captures):
-        chosen = tuple(dict.fromkeys(c for c in captures if c.condition == condition))
-        folder = job.out if condition == "full" else job.out / condition
-        _extract_pass(job, model, condition, chosen, folder, job_digest)
+    for condition, (folder, before) in found.items():
+        if before.digest != job_digest or not before.serves(folder, examples, job.shard_examples):
+            _extract_pass(job, model, condition, before, folder, job_digest)
     return job.out
 
 
+def passes(job: ExtractJob, *, texts_too: bool = True) -> dict[str, tuple[Path, Begun]]:
+    """Folder of each pass, and what is there of it.
+
+    Args:
+        texts_too: also see whether the store is of these texts and rows.
+
+    Raises:
+        InputError: a store is there that this job cannot go on with.
+    """
+    captures = [parse_capture(key) for key in job.captures]
+    found = {}
+    for condition in dict.fromkeys(capture.condition for capture in captures):
+        folder = job.out if condition == "full" else job.out / condition
+        asked = tuple(capture for capture in captures if capture.condition == condition)
+        found[condition] = folder, begun(folder, asked, job, texts_too=texts_too)
+    return found
+
+
 def _extract_pass(
-    job: ExtractJob,
-    model: LateModel,
-    condition: str,
-    captures: tuple[Capture, ...],
-    folder: Path,
-    job_digest: str,
+    job: ExtractJob, model: LateModel, condition: str, before: Begun, folder: Path, job_digest: str
 ) -> None:
     from probekit.pipeline.work import shards
 
-    if _complete(folder, job_digest, captures, _examples(job.rows), job.shard_examples):
-        return
     work = shards(job.generations, job.rows, job.images, job.shard_examples, with_images=condition == "full")
     from probekit.forward.trace import Tracer
-    from probekit.store import BackgroundWriter, StoreWriter
+    from probekit.store import BackgroundWriter, Beginning, StoreWriter
 
     vlm, prompter = model.get()
     agreement = _replay(job, vlm, prompter, work[0]) if condition == "full" else float("nan")
+    captures = before.captures
     tracer = Tracer(vlm, prompter, captures)
     header = header_of(job, vlm, prompter, condition, job_digest, agreement)
-    with StoreWriter.create(folder, header, captures) as writer:
+    beginning = None
+    if before.digest not in (None, job_digest):
+        beginning = Beginning(str(before.digest), len(before.examples) // job.shard_examples)
+    with StoreWriter.create(folder, header, captures, beginning) as writer:
         if any(isinstance(capture, Logits) and capture.form == "factored" for capture in captures):
             writer.write_once("head", head_arrays(vlm))
         todo = [shard for shard in work if shard.number not in writer.done]
@@ -85,19 +108,6 @@ def _extract_pass(
                 traced = trace_texts(tracer, shard.texts, prompts, job.batch_tokens, advance)
                 table = shard.table(traced.prompt_tokens, traced.image_tokens)
                 out.submit(shard.number, table, host_arrays(traced))
-
-
-def _examples(rows: Path) -> int:
-    return len({str(row["example_id"]) for _, row in read_jsonl(rows, ("example_id",))})
-
-
-def _complete(
-    folder: Path, job_digest: str, captures: Iterable[Capture], examples: int, shard_examples: int
-) -> bool:
-    """Whether every shard is there already, so that the model need not be loaded."""
-    from probekit.store import finished
-
-    return len(finished(folder, job_digest, tuple(captures))) == -(-examples // shard_examples)
 
 
 def _replay(job: ExtractJob, vlm: Vlm, prompter: Prompter, work: ShardWork) -> float:

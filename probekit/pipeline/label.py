@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from probekit.errors import InputError
@@ -18,11 +18,18 @@ UsageOf = Callable[[Json, str], tuple[Usage, str]]
 
 
 def label(
-    generations: Path, rows: Path, references: Path, vocabulary: Vocabulary, usage: str, out: Path
+    generations: Path,
+    rows: Path,
+    references: Path,
+    vocabulary: Vocabulary,
+    usage: str,
+    out: Path,
+    only: Collection[str] | None = None,
 ) -> LabelSet:
     """Label every row and write the labels.
 
     Args:
+        only: texts whose rows are labelled; all when absent.
         usage: ``rules``, ``grammar`` (texts of the embedded model), or a file of usage labels, JSON
             Lines with ``example_id``, ``index`` and ``usage``.
 
@@ -36,6 +43,8 @@ def label(
     judge = _judge(usage)
     labels = []
     for number, row in read_jsonl(rows):
+        if only is not None and str(row["example_id"]) not in only:
+            continue
         text = str(texts[str(row["example_id"])]["text"])
         _fits(row, text, f"{rows}, line {number}")
         said, trigger = judge(row, text)

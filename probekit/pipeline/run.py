@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from probekit import jobs
 from probekit.errors import InputError
-from probekit.files import read_json, read_jsonl
-from probekit.jobs import RunJob
+from probekit.files import digest, write_jsonl
+from probekit.jobs import ExtractJob, RunJob
+from probekit.mentions import Vocabulary
 from probekit.pipeline.folder import RunFolder
+from probekit.pipeline.run_checks import check, refuse_another, refuse_another_store
 from probekit.pipeline.stages import Stages, inputs_of
 from probekit.pipeline.tracing import LateModel
-
-if TYPE_CHECKING:
-    from probekit.mentions import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -51,104 +50,68 @@ class RunSummary:
 def demo_job(out: Path, pictures: int, seed: int) -> RunJob:
     """The embedded model's values of a run; draws the pictures that are not there yet."""
     from probekit.organism import write_images
+    from probekit.organism.images import REFERENCES
 
     if pictures < 1:
         raise InputError("at least one picture is needed", hint="Give --pictures 1000.")
-    references = write_images(out / "images", pictures, seed)
-    return jobs.make(
+    job = jobs.make(
         RunJob,
         model={"name": "organism"},
         images=out / "images",
-        references=references,
+        references=out / "images" / REFERENCES,
         out=out,
         vocabulary="organism",
         usage="grammar",
         batch=64,
+        limit=pictures,
     )
+    refuse_another(RunFolder(out), job, traced=())
+    write_images(job.images, pictures, seed)
+    return job
 
 
 def run(job: RunJob) -> RunSummary:
     """Do all stages of a run that are not done; the job is saved first.
 
-    A new folder is begun when all that is given, the model included, has been looked at.
+    A new folder is begun when all that is given, the model included, has been looked at. Pictures or
+    captions that were added since are put behind what the folder holds; when fewer are asked for, the
+    results are those of the fewer, and what the folder holds of others stays.
 
     Raises:
         InputError: bad input of any stage, or a folder that belongs to another job.
     """
     folder, stages = RunFolder(job.out), Stages(job.out)
-    _refuse_another(folder, job)
-    _check(job)
-    counts = _trace(job, folder, stages)
+    refuse_another(folder, job)
+    words = Vocabulary.of(job.vocabulary)
+    names = check(job, words)
+    refuse_another_store(folder, _extraction(job, folder), words, names, stages)
+    counts = _trace(job, folder, stages, words, names)
     _train_and_evaluate(job, folder, stages)
     _report(folder, stages)
     return RunSummary(folder, counts)
 
 
-def _trace(job: RunJob, folder: RunFolder, stages: Stages) -> dict[str, int]:
+def _trace(
+    job: RunJob, folder: RunFolder, stages: Stages, words: Vocabulary, names: Sequence[str]
+) -> dict[str, int]:
     """What the model is needed for; it is let go before the detectors are trained."""
     model = LateModel(job.model)
     if not folder.job.exists():
         model.get()
-    jobs.save(job, folder.job)
-    _describe(job, model, folder, stages)
-    _mentions(job, folder, stages)
-    counts = _labels(job, folder, stages)
-    _extract(job, model, folder)
+    if job.texts is None:
+        jobs.save(job, folder.job)
+        _describe(job, model, folder)
+    else:
+        _adopt(job, model, folder, stages)
+    _mentions(job, folder, stages, words)
+    counts = _labels(job, folder, stages, words, names)
+    _extract(job, model, folder, names)
     return counts
 
 
-def _refuse_another(folder: RunFolder, job: RunJob) -> None:
-    """Refuse a folder whose texts another job made."""
-    if folder.job.exists():
-        before = read_json(folder.job)
-        if not isinstance(before, dict):
-            raise InputError("not the job of a run", where=str(folder.job), hint="Give another --out.")
-        same = ("model", "question", "max_new_tokens", "images", "texts")
-        now = job.model_dump(mode="json")
-        changed = [name for name in same if before.get(name) != now[name]]
-        if changed:
-            raise InputError(
-                f"the folder belongs to a run with another {', '.join(changed)}",
-                where=str(folder.root),
-                hint="Give another --out.",
-            )
-
-
-def _check(job: RunJob) -> None:
-    """What can be wrong is looked at before the long work: vocabulary, references, detectors, files."""
-    from probekit.mentions.references import presence
-    from probekit.pipeline.describe import pictures
-    from probekit.pipeline.extract import captures_of
-
-    captures_of(job.detectors)
-    if job.usage not in ("rules", "grammar") and not Path(job.usage).is_file():
-        raise InputError(
-            f"usage is judged by 'rules' or a file of labels, and there is no file {job.usage}",
-            hint="`probekit label` writes such a file.",
-        )
-    if job.texts is not None and not any(True for _ in read_jsonl(job.texts, ("image",))):
-        raise InputError("no captions", where=str(job.texts))
-    known = presence(job.references, _vocabulary(job))
-    shown = pictures(job.images, job.limit)
-    if all(known.get(picture.image_id) is None for picture in shown):
-        raise InputError(
-            f"the references name none of the {len(shown)} pictures of {job.images}",
-            where=str(job.references),
-            hint=f"The first picture is {shown[0].path.name}; names must agree, but for the suffix.",
-        )
-
-
-def _describe(job: RunJob, model: LateModel, folder: RunFolder, stages: Stages) -> None:
+def _describe(job: RunJob, model: LateModel, folder: RunFolder) -> None:
     from probekit.pipeline.describe import describe
 
-    if job.texts is not None:
-        inputs = inputs_of(job.texts, job.question, job.model.digest())
-        if not stages.done("texts", inputs, folder.generations):
-            from probekit.pipeline.texts import adopt
-
-            adopt(model, job.question, job.texts, job.images, folder.generations)
-            stages.finish("texts", inputs)
-        return
     describe(
         jobs.GenerateJob(
             model=job.model,
@@ -163,8 +126,27 @@ def _describe(job: RunJob, model: LateModel, folder: RunFolder, stages: Stages) 
     )
 
 
-def _mentions(job: RunJob, folder: RunFolder, stages: Stages) -> None:
-    inputs = inputs_of(folder.generations, job.vocabulary, Path(job.vocabulary))
+def _adopt(job: RunJob, model: LateModel, folder: RunFolder, stages: Stages) -> None:
+    """Captions by others as the run's texts; a file that was traced is only added to."""
+    from probekit.pipeline.texts import adopted, beginning_kept, read_captions
+
+    assert job.texts is not None
+    inputs = inputs_of(job.texts, job.question, job.model.digest(), job.limit)
+    if stages.done("texts", inputs, folder.generations):
+        jobs.save(job, folder.job)
+        return
+    captions = read_captions(job.texts, job.images, job.limit)
+    lines = adopted(model.get()[1], job.question, captions)
+    traced = folder.generations.exists() and folder.store.exists()
+    kept = traced and beginning_kept(lines, folder.generations)
+    jobs.save(job, folder.job)
+    if not kept:
+        write_jsonl(folder.generations, lines)
+    stages.finish("texts", inputs)
+
+
+def _mentions(job: RunJob, folder: RunFolder, stages: Stages, words: Vocabulary) -> None:
+    inputs = inputs_of(folder.generations, words.digest)
     if stages.done("mentions", inputs, folder.rows, folder.dropped):
         return
     from probekit.families import load_tokenizer
@@ -177,52 +159,49 @@ def _mentions(job: RunJob, folder: RunFolder, stages: Stages) -> None:
         offline=job.model.offline,
     )
     mention_rows(
-        folder.generations,
-        _vocabulary(job),
-        tokenizer.decode,
-        folder.rows,
-        folder.dropped,
-        end_ids=tokenizer.end_ids,
+        folder.generations, words, tokenizer.decode, folder.rows, folder.dropped, end_ids=tokenizer.end_ids
     )
+    stages.finish("vocabulary", words.digest)
     stages.finish("mentions", inputs)
 
 
-def _vocabulary(job: RunJob) -> Vocabulary:
-    from probekit.mentions import Vocabulary
-
-    path = Path(job.vocabulary)
-    if path.suffix in (".yaml", ".yml", ".json"):
-        return Vocabulary.load(path)
-    return Vocabulary.named(job.vocabulary)
-
-
-def _labels(job: RunJob, folder: RunFolder, stages: Stages) -> dict[str, int]:
+def _labels(
+    job: RunJob, folder: RunFolder, stages: Stages, words: Vocabulary, names: Sequence[str]
+) -> dict[str, int]:
+    """Label the mentions in the texts of the job's pictures; the folder may hold more."""
     from probekit.labels import LabelSet
     from probekit.pipeline.label import label
 
-    inputs = inputs_of(folder.rows, job.references, job.usage, Path(job.usage), job.vocabulary)
+    inputs = inputs_of(
+        folder.rows, job.references, job.usage, Path(job.usage), words.digest, digest(list(names))
+    )
     if not stages.done("labels", inputs, folder.labels):
-        label(folder.generations, folder.rows, job.references, _vocabulary(job), job.usage, folder.labels)
+        label(
+            folder.generations, folder.rows, job.references, words, job.usage, folder.labels, only=set(names)
+        )
         stages.finish("labels", inputs)
     return LabelSet.load(folder.labels).counts()
 
 
-def _extract(job: RunJob, model: LateModel, folder: RunFolder) -> None:
-    from probekit.pipeline.extract import captures_of, extract
+def _extract(job: RunJob, model: LateModel, folder: RunFolder, names: Sequence[str]) -> None:
+    from probekit.pipeline.extract import extract
 
-    extract(
-        jobs.ExtractJob(
-            model=job.model,
-            generations=folder.generations,
-            rows=folder.rows,
-            images=job.images,
-            out=folder.store,
-            captures=captures_of(job.detectors),
-            shard_examples=job.shard_examples,
-            batch_tokens=job.batch_tokens,
-            own_texts=job.texts is None,
-        ),
-        model,
+    extract(_extraction(job, folder), model, set(names))
+
+
+def _extraction(job: RunJob, folder: RunFolder) -> ExtractJob:
+    from probekit.pipeline.extract import captures_of
+
+    return ExtractJob(
+        model=job.model,
+        generations=folder.generations,
+        rows=folder.rows,
+        images=job.images,
+        out=folder.store,
+        captures=captures_of(job.detectors),
+        shard_examples=job.shard_examples,
+        batch_tokens=job.batch_tokens,
+        own_texts=job.texts is None,
     )
 
 

@@ -20,6 +20,11 @@ class Stages:
             return False
         return bool(read_json(file).get("inputs") == inputs)
 
+    def differs(self, stage: str, inputs: str, *outputs: Path) -> bool:
+        """Whether ``stage`` was finished with other inputs, or an output is gone; false when it never was."""
+        file = self._folder / f"{stage}.json"
+        return file.exists() and not self.done(stage, inputs, *outputs)
+
     def finish(self, stage: str, inputs: str) -> None:
         """Note that ``stage`` is finished."""
         write_json(self._folder / f"{stage}.json", {"inputs": inputs})

@@ -7,10 +7,11 @@ from probekit.store.reader import Shard, Store
 from probekit.store.schema import Header, row_shape
 from probekit.store.table import RowTable
 from probekit.store.verify import Finding, StoreReport, content_digest, verify
-from probekit.store.writer import StoreWriter, finished
+from probekit.store.writer import Beginning, StoreWriter, finished
 
 __all__ = [
     "BackgroundWriter",
+    "Beginning",
     "Bfloat16",
     "Finding",
     "Header",

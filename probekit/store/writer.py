@@ -5,6 +5,7 @@ import fcntl
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -32,6 +33,19 @@ logger = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What a store of more texts may go on from.
+
+    Attributes:
+        job_digest: of the job on the first texts alone.
+        shards: how many of its shards are those of the longer job too.
+    """
+
+    job_digest: str
+    shards: int
+
+
 class StoreWriter:
     """Adds shards to one store. Made by `create`; close it, or use it as a context manager.
 
@@ -49,10 +63,19 @@ class StoreWriter:
         self._entries = _recover(path)
 
     @classmethod
-    def create(cls, path: Path, header: Header, captures: tuple[Capture, ...]) -> "StoreWriter":
+    def create(
+        cls, path: Path, header: Header, captures: tuple[Capture, ...], beginning: Beginning | None = None
+    ) -> "StoreWriter":
         """Begin a store, or go on with one that an earlier run of the same job left.
 
         Shards that are missing, cut or changed are named in a warning and are not in `done`.
+
+        Args:
+            path: folder of the store.
+            header: what it says about itself.
+            captures: what each shard holds.
+            beginning: a job that made the first shards of this one; a store of that job is taken over,
+                without the shards it would fill otherwise. Killed meanwhile, it is a store of either job.
 
         Raises:
             InputError: the store belongs to another job, was made with other captures or another
@@ -72,13 +95,21 @@ class StoreWriter:
         lock = _lock(path)
         with _full_disk(path, 0):
             if (path / HEADER_FILE).exists():
-                faults = list(differences(*load_header(path), header, captures))
+                before, held = load_header(path)
+                taken = beginning is not None and before.job_digest == beginning.job_digest
+                if taken:
+                    before = replace(before, job_digest=header.job_digest)
+                faults = list(differences(before, held, header, captures))
                 if faults:
                     raise InputError(
                         "the store was made by another job\n    " + "\n    ".join(faults),
                         where=str(path),
                         hint="Give another output folder, or the job that made this store.",
                     )
+                if taken and beginning is not None:
+                    entries = manifest.load(path)
+                    manifest.rewrite(path, {n: entry for n, entry in entries.items() if n < beginning.shards})
+                    save_header(path, before, held)
             else:
                 save_header(path, header, captures)
             return cls(path, header, captures, lock)

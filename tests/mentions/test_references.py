@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from probekit.errors import InputError
+from probekit.files import write_jsonl
 from probekit.mentions import Vocabulary
 from probekit.mentions.references import image_id, presence
 
@@ -153,3 +154,16 @@ def test_image_id_takes_only_image_suffixes() -> None:
     assert image_id("folder/photo.v2.JPG") == "photo.v2"
     assert image_id("photo.v2") == "photo.v2"
     assert image_id(7) == "7"
+
+
+def test_image_id_does_as_well_as_image(tmp_path: Path) -> None:
+    words = Vocabulary.named("name-bench")
+    lines = [{"image_id": 4108, "objects": ["dog"]}, {"image": "kitchen.jpg", "objects": ["oven"]}]
+    write_jsonl(tmp_path / "r.jsonl", lines)
+    found = presence(tmp_path / "r.jsonl", words)
+    assert found.present("COCO_val2014_000000004108.jpg", "dog") is True
+    assert found.present("COCO_val2014_000000004108", "oven") is False
+    assert found.present("kitchen", "oven") is True
+    write_jsonl(tmp_path / "r.jsonl", [{"picture": "a.jpg", "objects": []}])
+    with pytest.raises(InputError, match=r"line 1: missing 'image'\n.*Found picture, objects"):
+        presence(tmp_path / "r.jsonl", words)
