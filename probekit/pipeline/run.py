@@ -31,17 +31,16 @@ class RunSummary:
 
     def show(self) -> None:
         """Print the table, then where page and store are and what to try next."""
-        from rich.console import Console
-
-        from probekit.report import load_evaluation, results_table, to_terminal
+        from probekit.report import load_evaluation, results_table
         from probekit.report.run import choose_mix
+        from probekit.report.terminal import show, standard_output
 
-        console = Console(markup=False)
+        console = standard_output()
         evaluation = load_evaluation(self.folder.root)
         table = results_table(evaluation, choose_mix(evaluation, None))
-        console.print(to_terminal(table, console.width))
+        show([table], str(self.folder.root / "table.csv"))
         named = ", ".join(f"{count} {name.replace('_', '-')}" for name, count in self.counts.items())
-        console.print(f"mentions: {named}", highlight=False)
+        console.print(f"mentions: {named}")
         console.print(f"page:  {self.folder.page}", soft_wrap=True)
         console.print(f"store: {self.folder.store}", soft_wrap=True)
         console.print(f"next:  probekit ls {self.folder.store}", soft_wrap=True)
