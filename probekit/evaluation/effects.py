@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, ndtri, stdtr
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, group_index, percentile_interval, resamples
+from probekit.metrics.estimates import DRAWS, FEWEST, Estimate, group_index, percentile_interval, resamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +232,10 @@ def compare(
     first, second = Moments.of(kept[group]), Moments.of(kept[~group])
     rank = mann_whitney(kept[group], kept[~group], ties=ties, continuity=continuity)
     index, count = group_index([image for image, keep in zip(images, there, strict=True) if keep])
+    fewest = min(len(set(index[side])) for side in (group, ~group))
     drawn: list[tuple[float, float, float]] = []
     order = _ordered(kept)
-    for block in resamples(count, draws if count > 1 else 0, seed):
+    for block in resamples(count, draws if fewest >= FEWEST else 0, seed):
         for weight in block:
             rows = weight[index].astype(np.float64)
             one, two = _weighted(kept, rows * group), _weighted(kept, rows * ~group)
@@ -243,7 +244,9 @@ def compare(
     missing = int((~there).sum())
 
     def interval(value: float, column: int) -> Estimate:
-        return Estimate(value, *percentile_interval(columns[column]), n=len(kept), excluded=missing)
+        return Estimate(
+            value, *percentile_interval(columns[column]), n=len(kept), excluded=missing, groups=count
+        )
 
     return EffectSizes(
         first,

@@ -19,10 +19,10 @@ from probekit.detectors import DETECTORS, VARIANTS, Detector
 from probekit.detectors.heads import FittedHead
 from probekit.errors import InputError
 from probekit.evaluation.budgets import MIXES
-from probekit.evaluation.ghost_evidence import FEWEST, GhostRows
+from probekit.evaluation.ghost_evidence import GhostRows
 from probekit.evaluation.ghost_store import STORE, GhostTrace
 from probekit.evaluation.measures import Resamples, auroc, interval
-from probekit.metrics.estimates import DRAWS, Estimate
+from probekit.metrics.estimates import DRAWS, FEWEST, Estimate
 from probekit.metrics.rates_tones import ToneCurve, tone_curve
 from probekit.store import Store
 from probekit.store.schema import HEADER_FILE, load_header
@@ -224,7 +224,8 @@ def _estimate(
     fewest = min(len(set(images[kept & (answers.verdict == side)])) for side in (0, 1))
     sure = len(replicates) > 0 and not math.isnan(value) and fewest >= FEWEST
     ends = interval(replicates) if sure else (math.nan, math.nan)
-    return Estimate(value, *ends, int(kept.sum()), total - int(kept.sum()))
+    behind = len(set(images[kept]))
+    return Estimate(value, *ends, int(kept.sum()), total - int(kept.sum()), behind)
 
 
 def _scores(

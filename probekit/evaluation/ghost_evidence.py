@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -17,6 +17,7 @@ from probekit.errors import InputError
 from probekit.evaluation.measures import weighted_auroc
 from probekit.metrics.estimates import (
     DRAWS,
+    FEWEST,
     Estimate,
     group_index,
     mean,
@@ -29,8 +30,6 @@ from probekit.metrics.rates_trend import Trend, page_trend
 
 ALL = "all"
 """Name of the group of all answers."""
-FEWEST = 5
-"""Pictures of each kind below which two kinds are not compared: resampling one picture looks certain."""
 
 
 @dataclass(frozen=True)
@@ -240,11 +239,7 @@ def _concordance(
             above, equal = table[:, one] > table[:, other], table[:, one] == table[:, other]
             wins += both * (above + 0.5 * equal)
             pairs += both
-    found = ratio(wins, pairs, [str(n) for n in range(len(table))], draws=draws, seed=seed)
-    if (pairs > 0).sum() < FEWEST:
-        # resampling a few images that agree would print certainty
-        return replace(found, low=math.nan, high=math.nan)
-    return found
+    return ratio(wins, pairs, [str(n) for n in range(len(table))], draws=draws, seed=seed)
 
 
 def _adjusted(
@@ -272,10 +267,10 @@ def _adjusted(
         return Estimate(math.nan, math.nan, math.nan, 0, len(table))
     value = float(correlate(np.ones((1, n)))[0])
     drawn: list[float] = []
-    if n > 1 and draws > 0:
+    if n >= FEWEST and draws > 0:
         for weight in resamples(n, draws, seed):
             drawn += list(correlate(weight.astype(np.float64)))
-    return Estimate(value, *percentile_interval(drawn), n, len(table) - n)
+    return Estimate(value, *percentile_interval(drawn), n, len(table) - n, n)
 
 
 def _flip(
@@ -298,13 +293,13 @@ def _flip(
 
     def across(compute: Callable[[Float[np.ndarray, "draw image"]], np.ndarray]) -> Estimate:
         if min(is_flipped.sum(), (~is_flipped).sum()) < FEWEST:
-            return Estimate(math.nan, math.nan, math.nan, len(kept))
+            return Estimate(math.nan, math.nan, math.nan, len(kept), groups=len(kept))
         value = float(compute(np.ones((1, len(kept))))[0])
         drawn: list[float] = []
         if len(kept) > 1 and draws > 0 and not math.isnan(value):
             for weight in resamples(len(kept), draws, seed):
                 drawn += list(compute(weight.astype(np.float64)))
-        return Estimate(value, *percentile_interval(drawn), len(kept))
+        return Estimate(value, *percentile_interval(drawn), len(kept), groups=len(kept))
 
     def apart(column: Float[np.ndarray, " image"]) -> Estimate:
         def compute(weight: Float[np.ndarray, "draw image"]) -> np.ndarray:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probekit.evaluation.measures import weighted_auroc
-from probekit.metrics.estimates import DRAWS, Estimate, mean, statistics
+from probekit.metrics.estimates import DRAWS, FEWEST, Estimate, mean, statistic
 from probekit.scores.selective import Selective
 from probekit.scores.taxonomy import (
     PLACED,
@@ -54,8 +54,8 @@ class Contrast:
         score: its name.
         first, second: the groups.
         auroc: probability that a value of the first is above one of the second, ties half.
-        first_mean, second_mean: the groups' means.
-        n: values in each.
+        first_mean, second_mean: the groups' means; the same group has the same interval in every contrast.
+        n: values in each; the AUROC's own ``n`` counts samples once where both groups are of the same ones.
     """
 
     score: str
@@ -150,7 +150,7 @@ def _contrasts(
         both = np.concatenate([values[score], values["lad_conflict"]])
         first = np.arange(len(both)) < len(lines)
         names = ("black" if score == "lad" else "noise", "another real picture")
-        found.append(_contrast(score, names, both, first, [*images, *images], draws, seed))
+        found.append(_contrast(score, names, both, first, [*images, *images], draws, seed, paired=True))
     priors = [line["prior"] for line in lines]
     if PRIOR in priors:
         easy = np.array([p == PRIOR for p in priors])
@@ -171,26 +171,35 @@ def _contrast(
     images: Sequence[str],
     draws: int,
     seed: int,
+    *,
+    paired: bool = False,
 ) -> Contrast:
+    """Compare two sets of values.
+
+    Args:
+        paired: the second half of the values is of the same samples as the first, in their order.
+    """
     there = ~np.isnan(values)
     kept, positive = values[there], first[there]
     groups = [image for image, keep in zip(images, there, strict=True) if keep]
-
-    def compute(counts: Int[np.ndarray, " value"]) -> tuple[float, ...]:
-        ones, others = counts * positive, counts * ~positive
-        area = float(weighted_auroc(kept, positive, counts[None].astype(np.float64))[0])
-        return area, _average(kept, ones), _average(kept, others)
-
-    area, mean_first, mean_second = statistics(
-        compute, groups, draws=draws, seed=seed, excluded=int((~there).sum())
+    ours, others = (
+        [group for group, on in zip(groups, side, strict=True) if on] for side in (positive, ~positive)
     )
-    n = int(positive.sum()), int((~positive).sum())
-    return Contrast(score, *names, area, mean_first, mean_second, n)
 
+    def compute(counts: Int[np.ndarray, " value"]) -> float:
+        return float(weighted_auroc(kept, positive, counts[None].astype(np.float64))[0])
 
-def _average(values: Float[np.ndarray, " value"], counts: Int[np.ndarray, " value"]) -> float:
-    total = int(counts.sum())
-    return float((values * counts).sum() / total) if total else math.nan
+    area = statistic(compute, groups, draws=draws, seed=seed, excluded=int((~there).sum()))
+    if min(len(set(ours)), len(set(others))) < FEWEST:
+        area = replace(area, low=math.nan, high=math.nan)
+    if paired:
+        # both sides are of the same samples
+        area = replace(area, n=int((there[: len(there) // 2] & there[len(there) // 2 :]).sum()))
+    means = (
+        mean(kept[positive], ours, draws=draws, seed=seed),
+        mean(kept[~positive], others, draws=draws, seed=seed),
+    )
+    return Contrast(score, *names, area, *means, (len(ours), len(others)))
 
 
 def _column(lines: Sequence[Mapping[str, Any]], name: str) -> Float[np.ndarray, " sample"]:

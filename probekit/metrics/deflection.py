@@ -158,7 +158,10 @@ def _change(
         return shares[0] - shares[1]
 
     names = [groups[i] for i in held]
-    found = statistic(change, names, draws=draws, seed=seed)
+    both = {n for n, on in zip(names, one, strict=True) if on} & {
+        n for n, on in zip(names, one, strict=True) if not on
+    }
+    found = replace(statistic(change, names, draws=draws, seed=seed), n=len(both))
     if not math.isnan(found.low) or math.isnan(found.value) or draws == 0:
         return found
     behind = min(len({name for name, on in zip(names, side, strict=True) if on}) for side in (one, ~one))

@@ -16,6 +16,8 @@ from probekit.errors import InputError
 
 DRAWS = 1000
 """Bootstrap draws behind an interval unless the caller asks for another number."""
+FEWEST = 5
+"""Fewest groups behind an interval: resampling fewer gives a handful of numbers, and no interval."""
 BLOCK = 2_000_000
 """Most repetition counts held at once, which bounds memory."""
 
@@ -26,11 +28,12 @@ class Estimate:
 
     Attributes:
         value: the estimate on all rows that count; NaN when none do.
-        low: lower end of the 95 % percentile interval over resampled groups; NaN below two groups. Where
+        low: lower end of the 95 % percentile interval over resampled groups; NaN below `FEWEST` groups. Where
             all draws agree: of `wilson`'s on the number of groups for a share, NaN for anything else.
         high: upper end of it.
         n: rows behind the value.
         excluded: rows left out because a value was missing.
+        groups: groups with a row behind the value; ``None`` where that was not counted.
     """
 
     value: float
@@ -38,6 +41,7 @@ class Estimate:
     high: float
     n: int
     excluded: int = 0
+    groups: int | None = None
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -48,10 +52,13 @@ class Estimate:
 
 
 def group_index(groups: Sequence[str]) -> tuple[Int[np.ndarray, "row"], int]:
-    """Number of each row's group in order of first appearance, and how many groups there are."""
-    order: dict[str, int] = {}
-    index = np.array([order.setdefault(group, len(order)) for group in groups], dtype=np.int64)
-    return index, len(order)
+    """Number of each row's group in the order of their names, and how many groups there are.
+
+    The order of the rows plays no part, so that the same data are resampled in the same way wherever they
+    come from.
+    """
+    order = {group: number for number, group in enumerate(sorted(set(groups)))}
+    return np.array([order[group] for group in groups], dtype=np.int64), len(order)
 
 
 def resamples(groups: int, draws: int = DRAWS, seed: int = 0) -> Iterator[Int[np.ndarray, "draw group"]]:
@@ -95,20 +102,22 @@ def share_interval(share: float, drawn: Sequence[float], groups: int) -> tuple[f
     """Interval of a share from its bootstrap values; `wilson`'s on ``groups`` where all of them agree.
 
     Args:
-        groups: groups with a row that the share is taken over; NaN comes back below two.
+        groups: groups with a row that the share is taken over; NaN comes back below `FEWEST`.
     """
+    if groups < FEWEST:
+        return math.nan, math.nan
     low, high = percentile_interval(drawn)
     known = any(math.isfinite(value) for value in drawn)
-    return wilson(share, groups) if math.isnan(low) and known and groups > 1 else (low, high)
+    return wilson(share, groups) if math.isnan(low) and known else (low, high)
 
 
 def difference_interval(difference: float, groups: int) -> tuple[float, float]:
     """Interval of a paired difference of two shares that is the same in all ``groups`` groups.
 
     As for a share that nothing was seen to break, a part of the groups up to `wilson`'s upper end for none
-    of them may be otherwise, and would have any difference from -1 to 1. NaN below two groups.
+    of them may be otherwise, and would have any difference from -1 to 1. NaN below `FEWEST` groups.
     """
-    if groups < 2 or math.isnan(difference):
+    if groups < FEWEST or math.isnan(difference):
         return math.nan, math.nan
     other = wilson(0.0, groups)[1]
     return difference - other * (difference + 1), difference + other * (1 - difference)
@@ -147,14 +156,15 @@ def ratio(
     bottom = np.bincount(index, weights=denominator[kept], minlength=count)
     value = _divide(float(top.sum()), float(bottom.sum()))
     low = high = math.nan
-    if count > 1 and draws > 0:
+    behind = int(np.count_nonzero(bottom))
+    if behind >= FEWEST and draws > 0:
         drawn: list[float] = []
         for weight in resamples(count, draws, seed):
             with np.errstate(divide="ignore", invalid="ignore"):
                 drawn += list((weight @ top) / (weight @ bottom))
-        behind = int(np.count_nonzero(bottom))
         low, high = share_interval(value, drawn, behind) if share else percentile_interval(drawn)
-    return Estimate(value, low, high, int(np.count_nonzero(denominator[kept])), int(missing.sum()))
+    n = int(np.count_nonzero(denominator[kept]))
+    return Estimate(value, low, high, n, int(missing.sum()), behind)
 
 
 def mean(
@@ -194,13 +204,15 @@ def statistics(
     index, count = group_index(groups)
     values = compute(np.ones(len(groups), dtype=np.int64))
     drawn: list[Sequence[float]] = []
-    if count > 1 and draws > 0:
+    if count >= FEWEST and draws > 0:
         drawn = [compute(one[index]) for block in resamples(count, draws, seed) for one in block]
     behind = [*shares, *[0] * (len(values) - len(shares))]
-    return tuple(
-        Estimate(value, *share_interval(value, [one[i] for one in drawn], over), len(groups), excluded)
-        for i, (value, over) in enumerate(zip(values, behind, strict=True))
-    )
+    found = []
+    for i, (value, over) in enumerate(zip(values, behind, strict=True)):
+        column = [one[i] for one in drawn]
+        ends = share_interval(value, column, over) if over else percentile_interval(column)
+        found.append(Estimate(value, *ends, len(groups), excluded, over or count))
+    return tuple(found)
 
 
 def statistic(

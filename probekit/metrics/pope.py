@@ -12,6 +12,7 @@ from probekit.benchmarks.yesno import NO, UNKNOWN, YES
 from probekit.errors import InputError
 from probekit.metrics.estimates import (
     DRAWS,
+    FEWEST,
     Estimate,
     group_index,
     percentile_interval,
@@ -168,7 +169,7 @@ def score(
     whole = Confusion(*(int(count) for count in per_image.sum(axis=0)))
     drawn = [
         Confusion(*map(float, row))
-        for block in resamples(len(per_image), draws if len(per_image) > 1 else 0, seed)
+        for block in resamples(len(per_image), draws if len(per_image) >= FEWEST else 0, seed)
         for row in block @ per_image
     ]
     estimates = {}
@@ -176,7 +177,7 @@ def score(
         base = [CELLS.index(cell) for cell in _BASES.get(name, CELLS)]
         behind = int((per_image[:, base].sum(axis=1) > 0).sum())
         low, high = share_interval(measure(whole), [measure(table) for table in drawn], behind)
-        estimates[name] = Estimate(measure(whole), low, high, len(labels))
+        estimates[name] = Estimate(measure(whole), low, high, len(labels), groups=behind)
     return PopeScores(whole, len(per_image), **estimates)
 
 
@@ -199,10 +200,12 @@ def difference(
 
     drawn = [
         gain(before, after)
-        for block in resamples(len(one), draws if len(one) > 1 else 0, seed)
+        for block in resamples(len(one), draws if len(one) >= FEWEST else 0, seed)
         for before, after in zip(block @ one, block @ two, strict=True)
     ]
-    return Estimate(gain(one.sum(axis=0), two.sum(axis=0)), *percentile_interval(drawn), n=len(labels))
+    return Estimate(
+        gain(one.sum(axis=0), two.sum(axis=0)), *percentile_interval(drawn), n=len(labels), groups=len(one)
+    )
 
 
 def counts_by_image(

@@ -8,7 +8,16 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probekit.errors import InputError
-from probekit.metrics.estimates import DRAWS, Estimate, group_index, mean, resamples, share_interval
+from probekit.metrics.estimates import (
+    DRAWS,
+    FEWEST,
+    Estimate,
+    group_index,
+    mean,
+    percentile_interval,
+    resamples,
+    share_interval,
+)
 
 
 @dataclass(frozen=True)
@@ -73,14 +82,15 @@ def _average(
         here = there & (tones == level)
         np.add.at(top[:, column], index[here], values[here])
         np.add.at(bottom[:, column], index[here], 1.0)
+    behind = int((bottom.sum(axis=1) > 0).sum())
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float((top.sum(axis=0) / bottom.sum(axis=0)).mean()) if levels else math.nan
         drawn: list[float] = []
-        if count > 1 and draws > 0:
+        if behind >= FEWEST and draws > 0:
             for weight in resamples(count, draws, seed):
                 drawn += list(((weight @ top) / (weight @ bottom)).mean(axis=1))
-    behind = int((bottom.sum(axis=1) > 0).sum()) if share else 0
-    return Estimate(value, *share_interval(value, drawn, behind), int(there.sum()), int((~there).sum()))
+    ends = share_interval(value, drawn, behind) if share else percentile_interval(drawn)
+    return Estimate(value, *ends, int(there.sum()), int((~there).sum()), behind)
 
 
 def population_sd(tone_means: Sequence[float]) -> float:

@@ -6,9 +6,10 @@ import math
 from dataclasses import replace
 
 from probekit.benchmarks.ghost_prompts import Prompts
-from probekit.evaluation.ghost_evidence import ALL, FEWEST
+from probekit.evaluation.ghost_evidence import ALL
 from probekit.evaluation.ghost_store import QUANTITIES
 from probekit.evaluation.ghost_summary import GhostSummary
+from probekit.metrics.estimates import FEWEST
 from probekit.metrics.estimates import Estimate as Measured
 from probekit.metrics.rates_tones import ToneCurve
 from probekit.metrics.rates_trend import Trend

@@ -130,7 +130,10 @@ def test_a_summary_by_hand():
     picked = [i for i, r in enumerate(free) if r.scenario is Scenario.REALISTIC]
     assert found.attention["realistic"]["image"].value == pytest.approx(mass[picked, 2].mean())
     assert sum(e.value for e in found.attention["realistic"].values()) == pytest.approx(1.0)
-    assert not math.isnan(found.attention["realistic"]["image"].low)
+    assert found.attention["realistic"]["image"].groups == 3
+    assert math.isnan(found.attention["realistic"]["image"].low)
+    # a difference of two scenarios counts each pair once
+    assert found.results[ALL].reliability_gap.n == 3
 
 
 def test_without_a_pass_there_are_rates_alone():

@@ -92,19 +92,20 @@ def test_reliability_gap_is_one_for_a_model_that_declines_when_it_should() -> No
 
 
 def test_intervals_pair_the_scenarios_by_sample() -> None:
-    """Where both scenarios always do the same, every resample has a gap of exactly zero: the four samples
+    """Where both scenarios always do the same, every resample has a gap of exactly zero: the eight samples
     differ in nothing, and the interval says how many of those not seen may."""
-    outcomes = [NONE, NONE, RIGHT, RIGHT, NONE, NONE, WRONG, WRONG]
-    scenarios = [Scenario.ORACLE, Scenario.ADVERSARIAL] * 4
-    gap = evaluate(outcomes, scenarios, list("aabbccdd")).reliability_gap
+    outcomes = [NONE, NONE, RIGHT, RIGHT, NONE, NONE, WRONG, WRONG] * 2
+    scenarios = [Scenario.ORACLE, Scenario.ADVERSARIAL] * 8
+    gap = evaluate(outcomes, scenarios, list("aabbccddeeffgghh")).reliability_gap
     assert gap is not None
-    unseen = stats.binomtest(0, 4).proportion_ci(method="wilson").high
+    unseen = stats.binomtest(0, 8).proportion_ci(method="wilson").high
+    assert (gap.n, gap.groups) == (8, 8)
     assert (gap.value, gap.low, gap.high) == pytest.approx((0, -unseen, unseen))
 
 
 def test_a_rate_on_which_all_samples_agree_is_not_certain() -> None:
-    found = evaluate([RIGHT] * 6, [Scenario.ORACLE] * 6, list("aabbcc")).scenarios[Scenario.ORACLE]
-    never = stats.binomtest(0, 3).proportion_ci(method="wilson").high
+    found = evaluate([RIGHT] * 12, [Scenario.ORACLE] * 12, list("aabbccddeeff")).scenarios[Scenario.ORACLE]
+    never = stats.binomtest(0, 6).proportion_ci(method="wilson").high
     assert (found.hallucination.low, found.hallucination.high) == pytest.approx((0.0, never))
     assert (found.accuracy.low, found.accuracy.high) == pytest.approx((1 - never, 1.0))
 

@@ -1,6 +1,7 @@
 """Estimates and their bootstrap against closed forms and against another bootstrap."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import stats
 
 from probekit.errors import InputError
 from probekit.metrics.estimates import (
+    FEWEST,
     difference_interval,
     group_index,
     mean,
@@ -28,9 +30,39 @@ def test_mean_interval_agrees_with_scipy_bootstrap() -> None:
 
 
 def test_rows_of_one_group_are_drawn_together() -> None:
-    values = np.repeat([0.0, 1.0], 50)
-    found = mean(values, ["a"] * 50 + ["b"] * 50)
-    assert (found.value, found.low, found.high) == (0.5, 0.0, 1.0)
+    found = mean(np.repeat([0.0, 1.0] * 3, 50), np.repeat(list("abcdef"), 50).tolist())
+    # six draws of a coin, not three hundred
+    ends = stats.binom(6, 0.5).ppf([0.025, 0.975]) / 6
+    assert (found.value, found.low, found.high) == pytest.approx((0.5, *ends))
+    assert (found.n, found.groups) == (300, 6)
+
+
+def test_below_the_fewest_groups_there_is_no_interval() -> None:
+    for count in (FEWEST - 1, FEWEST):
+        names = [str(i // 4) for i in range(4 * count)]
+        values = np.arange(4.0 * count)
+        found = (
+            mean(values, names),
+            mean((values > 7).astype(float), names, share=True),
+            statistic(lambda counts, v=values: float((v * counts).sum() / counts.sum()), names),
+        )
+        assert all(math.isnan(e.low) == math.isnan(e.high) == (count < FEWEST) for e in found)
+        assert all(e.groups == count for e in found)
+
+
+def test_the_order_of_the_rows_changes_no_interval() -> None:
+    rng = np.random.default_rng(0)
+    values, names = rng.normal(size=40), np.array([f"i{n // 2}" for n in range(40)])
+    order = rng.permutation(40)
+    first, again = mean(values, names.tolist()), mean(values[order], names[order].tolist())
+    assert (first.low, first.high) == pytest.approx((again.low, again.high), rel=1e-12)
+
+    def average(column: np.ndarray) -> Callable[[np.ndarray], float]:
+        return lambda counts: float((column * counts).sum() / counts.sum())
+
+    one = statistic(average(values), names.tolist())
+    two = statistic(average(values[order]), names[order].tolist())
+    assert (one.low, one.high) == pytest.approx((two.low, two.high), rel=1e-12)
 
 
 def test_missing_values_are_excluded_and_counted_and_never_zero() -> None:
@@ -59,13 +91,13 @@ def test_every_draw_draws_as_many_groups_as_there_are() -> None:
     assert counts.shape == (200, 7)
     assert (counts.sum(axis=1) == 7).all()
     assert counts.mean() == pytest.approx(1.0)
-    assert group_index(["b", "a", "b"])[0].tolist() == [0, 1, 0]
+    assert group_index(["b", "a", "b"])[0].tolist() == [1, 0, 1]
 
 
 def test_statistic_sees_repetition_counts() -> None:
-    values = np.array([1.0, 2.0, 9.0])
-    found = statistic(lambda counts: float(np.median(np.repeat(values, counts))), ["a", "b", "c"])
-    assert (found.value, found.low, found.high) == (2.0, 1.0, 9.0)
+    values = np.array([1.0, 2.0, 3.0, 8.0, 9.0])
+    found = statistic(lambda counts: float(np.median(np.repeat(values, counts))), list("abcde"))
+    assert (found.value, found.low, found.high) == (3.0, 1.0, 9.0)
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
@@ -98,8 +130,9 @@ def test_a_share_on_which_all_images_agree_is_not_certain(said: float) -> None:
 
 
 def test_a_share_counts_only_images_of_its_base() -> None:
-    found = ratio(np.zeros(6), np.array([1.0, 1, 1, 0, 0, 0]), list("abcdef"))
-    assert found.high == pytest.approx(stats.binomtest(0, 3).proportion_ci(method="wilson").high)
+    found = ratio(np.zeros(6), np.array([1.0, 1, 1, 1, 1, 0]), list("abcdef"))
+    assert found.groups == 5
+    assert found.high == pytest.approx(stats.binomtest(0, 5).proportion_ci(method="wilson").high)
 
 
 def test_a_quantity_that_never_varies_has_no_interval() -> None:
