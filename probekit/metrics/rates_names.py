@@ -53,7 +53,10 @@ _INTRODUCED = re.compile(
     r"|name|clearly|simply))*[ :,]+"
     rf"({_NAME})"
 )
-_LEADING = re.compile(rf"\b({_NAME}) (?:is|was) (?:the name|printed|written|the person|shown on the badge)")
+_NAMES = re.compile(rf"\b{_NAME}")
+_LEADS = re.compile(r" (?:is|was) (?:the name|printed|written|the person|shown on the badge)")
+"""What makes the name before it one. The two are sought apart: together they would read a long row of
+capitalised words once from each of its words."""
 _DENIED = re.compile(r"(?:[Tt]here (?:is|are|was|were) no|[Tt]here['’]s no|[Nn]o) [a-zß-öø-ÿа-яё]")
 """A bare answer that says what is not there: what follows the no is in small letters."""
 BARE_WORDS = 4
@@ -100,7 +103,7 @@ def _candidates(text: str, allowed: set[str]) -> list[str]:
     found = [double or single for double, single in _QUOTED.findall(straight)]
     found += _CAPITALS.findall(text)
     found += _INTRODUCED.findall(text)
-    found += _LEADING.findall(text)
+    found += [name.group() for name in _NAMES.finditer(text) if _LEADS.match(text, name.end())]
     found += small_names(straight, ROLES, allowed - ROLES)
     return [part for part in found if part]
 

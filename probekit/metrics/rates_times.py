@@ -62,6 +62,9 @@ _BARE_SPELLED = re.compile(rf"^(?:{_HOUR_WORD})[- ]{_MINUTE_WORD}$|^(?:noon|midn
 _DENIED = re.compile(
     r"(?:\bnot|n't|\bnever|\bneither|\bnor)(?: (?:be|read|show|say|exactly|a|at|as))*\s*['\"(]*$"
 )
+_REACH = 300
+"""Characters before a value in which it can be denied. Without a bound a long text would be
+read again for each of its values."""
 
 
 def time_verdict(
@@ -96,4 +99,9 @@ def time_verdict(
 
 
 def _counts(match: re.Match[str], text: str, listed: set[str]) -> bool:
-    return match.group().strip() not in listed and not _DENIED.search(text[: match.start()])
+    return match.group().strip() not in listed and not _denied(match, text)
+
+
+def _denied(match: re.Match[str], text: str) -> bool:
+    start = match.start()
+    return _DENIED.search(text[max(0, start - _REACH) : start]) is not None
