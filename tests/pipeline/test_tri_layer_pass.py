@@ -289,7 +289,6 @@ def test_the_worlds_questions_are_balanced_and_mixed(tmp_path):
         ("{", [], "line 2: not JSON"),
         ("", ["--anchors", "black-9"], "no anchor set black-9"),
         ("", ["--anchors", "black-1", "--anchors", "black-8"], "are both for blind"),
-        ("", ["--fraction", "0"], "fraction"),
         ("", ["--logits", "all"], "logits"),
     ],
 )
