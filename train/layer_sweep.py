@@ -16,7 +16,8 @@ from probekit.detectors import Detector, State
 from probekit.detectors.heads.logistic import Logistic
 from probekit.detectors.table import CONCRETE, HALLUCINATED
 from probekit.errors import InputError
-from probekit.evaluation.protocol import Pooled, Protocol
+from probekit.evaluation.pooled import Pooled
+from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.refit import mix_recipe, refit
 from probekit.evaluation.setting import Setting
 from probekit.evaluation.study import study_job

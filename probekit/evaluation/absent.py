@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from probekit.detectors.table import NON_ASSERTIVE
-from probekit.evaluation.protocol import Pooled, Protocol, Scored
+from probekit.evaluation.pooled import Pooled
+from probekit.evaluation.protocol import Protocol, Scored
 from probekit.labels import NON_ASSERTIVE as SUBTYPES
 
 

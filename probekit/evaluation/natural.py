@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from probekit.detectors.table import CONCRETE, HALLUCINATED, NON_ASSERTIVE, Population
-from probekit.evaluation.measures import REPLICATES, Resamples, interval
-from probekit.evaluation.protocol import Pooled
+from probekit.evaluation.measures import REPLICATES, Resamples
+from probekit.evaluation.pooled import Pooled
 from probekit.labels import NON_ASSERTIVE as SUBTYPES
 from probekit.labels import LabelSet, Usage
+from probekit.metrics.estimates import share_interval
 
 
 def natural_rates(population: Population, replicates: int = REPLICATES) -> Mapping[str, Pooled]:
@@ -30,8 +31,9 @@ def natural_rates(population: Population, replicates: int = REPLICATES) -> Mappi
         rows = np.flatnonzero(among)
         if len(rows) == 0:
             return Pooled(float("nan"), float("nan"), float("nan"), 0)
-        low, high = interval(resamples.share(codes[rows], hits[rows]))
-        return Pooled(float(hits[rows].mean()), low, high, len(rows))
+        share, images = float(hits[rows].mean()), len(np.unique(codes[rows]))
+        drawn = resamples.share(codes[rows], hits[rows])
+        return Pooled(share, *share_interval(share, drawn.tolist(), images), len(rows), images)
 
     label = population.label
     everyone = np.ones(len(population), dtype=bool)

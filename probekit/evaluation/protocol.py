@@ -17,7 +17,8 @@ from jaxtyping import Bool
 from probekit.detectors.table import CONCRETE, HALLUCINATED, NON_ASSERTIVE, Population
 from probekit.errors import ContractError
 from probekit.evaluation.matching import REPEATS, matched
-from probekit.evaluation.measures import REPLICATES, Resamples, auroc, interval
+from probekit.evaluation.measures import REPLICATES, Resamples, auroc
+from probekit.evaluation.pooled import Pooled, SeedEstimate, mean
 from probekit.evaluation.records import Measure, Record
 from probekit.evaluation.records import Population as Where
 from probekit.evaluation.splits import Split
@@ -64,42 +65,6 @@ class Judged:
     thresholds: Mapping[int, Threshold]
     seeds: tuple[Mapping[str, Any], ...]
     not_available: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class SeedEstimate:
-    """One measure on one set of rows: value, bootstrap replicates, rows behind it."""
-
-    value: float
-    replicates: np.ndarray
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """Mean over seeds with its interval.
-
-    Attributes:
-        value: mean over the seeds that have a value; NaN when none has.
-        low: lower end of the 95 % interval from resampling images.
-        high: upper end of it.
-        n: rows behind it, mean over seeds.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    @classmethod
-    def of(cls, by_seed: Mapping[int, Sequence[SeedEstimate]]) -> Pooled:
-        """Mean over draws of a seed, then over seeds; the interval is of that mean."""
-        if not by_seed:
-            return cls(float("nan"), float("nan"), float("nan"), 0)
-        replicates = _mean([_mean([e.replicates for e in found]) for found in by_seed.values()])
-        value = float(_mean([_mean([e.value for e in found]) for found in by_seed.values()]))
-        n = round(float(np.mean([np.mean([e.n for e in found]) for found in by_seed.values()])))
-        return cls(value, *interval(replicates), n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +175,8 @@ class Protocol:
         for seed, mask in marked.items():
             rows = self.test[seed][chosen[self.test[seed]]]
             value = float(mask[rows].mean()) if len(rows) else float("nan")
-            found[seed] = [SeedEstimate(value, self.resamples.share(self.codes[rows], mask[rows]), len(rows))]
+            codes = self.codes[rows]
+            found[seed] = [SeedEstimate(value, self.resamples.share(codes, mask[rows]), len(rows), (codes,))]
         return Pooled.of(found)
 
     def separation(
@@ -254,10 +220,12 @@ class Protocol:
         negative = label == CONCRETE if negative is None else negative
         rows = rows[np.isfinite(scores[rows]) & (positive | negative)[rows]]
         target = positive[rows]
+        codes = self.codes[rows]
+        sides = (codes[target], codes[~target])
         if target.all() or not target.any():
-            return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
-        replicates = self.resamples.auroc(self.codes[rows], scores[rows], target)
-        return SeedEstimate(auroc(scores[rows], target), replicates, len(rows))
+            return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows), sides)
+        replicates = self.resamples.auroc(codes, scores[rows], target)
+        return SeedEstimate(auroc(scores[rows], target), replicates, len(rows), sides)
 
     def _share(
         self,
@@ -268,12 +236,13 @@ class Protocol:
     ) -> SeedEstimate:
         rows = rows[np.isfinite(scores[rows])]
         if len(rows) == 0 or not np.isfinite(threshold.value):
-            return SeedEstimate(float("nan"), np.full(self.replicates, np.nan), len(rows))
+            empty = np.full(self.replicates, np.nan)
+            return SeedEstimate(float("nan"), empty, len(rows), (self.codes[rows],))
         flagged = threshold.flag(scores[rows])
         if cleared is not None:
             flagged &= ~cleared[rows]
         replicates = self.resamples.share(self.codes[rows], flagged)
-        return SeedEstimate(float(flagged.mean()), replicates, len(rows))
+        return SeedEstimate(float(flagged.mean()), replicates, len(rows), (self.codes[rows],))
 
     def _summary(
         self,
@@ -286,7 +255,7 @@ class Protocol:
         records, ranges = [], []
         for (measure, where, subtype), by_seed in gathered.items():
             what = {"measure": measure, "population": where, "subtype": subtype}
-            values = {seed: _mean([e.value for e in found]) for seed, found in by_seed.items()}
+            values = {seed: mean([e.value for e in found]) for seed, found in by_seed.items()}
             absent += [
                 {**who, **what, "seed": seed, "reason": _why(measure, thresholds[seed])}
                 for seed, value in values.items()
@@ -305,18 +274,11 @@ class Protocol:
                     pooled.low,
                     pooled.high,
                     pooled.n,
+                    pooled.images,
                 )
             )
             ranges.append({**who, **what, "values": {str(s): float(v) for s, v in values.items()}})
         return Judged(tuple(records), thresholds, tuple(ranges), tuple(absent))
-
-
-def _mean(values: Sequence[Any]) -> Any:
-    """Mean over the first axis that leaves NaN out; NaN where nothing is left. No warning for that."""
-    stacked = np.asarray(values, dtype=np.float64)
-    valid = np.isfinite(stacked)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(valid, stacked, 0.0).sum(axis=0) / valid.sum(axis=0)
 
 
 def _why(measure: Measure, threshold: Threshold) -> str:

@@ -29,6 +29,7 @@ class Record:
         low: lower end of the 95 % image-bootstrap interval.
         high: upper end of it.
         n: test mentions behind the estimate, mean over seeds.
+        images: pictures behind it in any seed; ``None`` in evaluations written before they were counted.
     """
 
     detector: str
@@ -41,6 +42,7 @@ class Record:
     low: float
     high: float
     n: int
+    images: int | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from probekit.detectors.base import Detector
 from probekit.detectors.heads.logistic import Logistic
 from probekit.detectors.table import HALLUCINATED, NON_ASSERTIVE
 from probekit.detectors.text_only import TEXT_ONLY
-from probekit.evaluation.protocol import Pooled, Protocol, Scored
+from probekit.evaluation.pooled import Pooled
+from probekit.evaluation.protocol import Protocol, Scored
 from probekit.evaluation.refit import mix_recipe, refit
 from probekit.evaluation.setting import Setting
 from probekit.labels import NON_ASSERTIVE as SUBTYPES

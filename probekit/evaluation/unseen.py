@@ -9,7 +9,8 @@ from jaxtyping import Int
 
 from probekit.detectors.base import Detector
 from probekit.evaluation.budgets import Mix, fit_rows
-from probekit.evaluation.protocol import Pooled, Protocol
+from probekit.evaluation.pooled import Pooled
+from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.refit import RowsOf, mix_recipe, refit
 from probekit.evaluation.setting import Setting
 from probekit.evaluation.splits import Split

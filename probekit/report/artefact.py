@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probekit.evaluation.protocol import Pooled
+from probekit.evaluation.pooled import Pooled
 from probekit.files import write_atomically
 from probekit.report.figures import Figure, Series
 from probekit.report.formats import to_csv, to_markdown
