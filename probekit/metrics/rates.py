@@ -20,7 +20,7 @@ from probekit.metrics.rates_score import THRESHOLD, rule_score
 from probekit.metrics.rates_times import time_verdict
 from probekit.metrics.rates_tones import ToneCurve, tone_curve
 from probekit.metrics.rates_trend import Change, PairedChange, Trend, mcnemar, page_trend
-from probekit.metrics.rates_verdict import RateVerdict
+from probekit.metrics.rates_verdict import INVALID, UNLABELLED, RateVerdict
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,9 @@ class GroupResult:
         changes: McNemar tests between neighbouring tones, then between the first and the last.
         dissociation: the two binary outcomes against each other; ``None`` without judged scores.
         rules: how often each rule decided.
+        invalid: responses that are not valid, by reason (`INVALID`); the rate leaves them out.
+        unlabelled: valid presence answers with neither an affirmative nor a negative label, by rule
+            (`UNLABELLED`); the rate counts them as not hallucinated.
     """
 
     h_rate: ToneCurve
@@ -168,6 +171,8 @@ class GroupResult:
     changes: tuple[PairedChange, ...]
     dissociation: Dissociation | None
     rules: Mapping[str, int]
+    invalid: Mapping[str, int]
+    unlabelled: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -220,6 +225,7 @@ def _group(
         return tone_curve(values, tones, images, share=share, draws=draws, seed=seed)
 
     table, levels = _by_image(rate, tones, images)
+    rules = Counter(v.rule for v in verdicts)
     pairs = [*zip(range(len(levels) - 1), range(1, len(levels)), strict=True)]
     if len(levels) > 2:
         pairs.append((0, len(levels) - 1))
@@ -230,7 +236,9 @@ def _group(
         page_trend(table) if len(levels) > 1 else None,
         tuple(mcnemar(table[:, a], table[:, b], Change(levels[a], levels[b])) for a, b in pairs),
         dissociation(rate, score) if judged else None,
-        dict(Counter(v.rule for v in verdicts).most_common()),
+        dict(rules.most_common()),
+        {rule: rules[rule] for rule in INVALID if rule in rules},
+        {rule: rules[rule] for rule in UNLABELLED if rule in rules},
     )
 
 

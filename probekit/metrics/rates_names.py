@@ -7,60 +7,33 @@ or the list of role and label words covers is taken away; a response is a halluc
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
-from probekit.metrics.answers import is_refusal, lexicon, words
-from probekit.metrics.rates_small_names import small_names
-from probekit.metrics.rates_verdict import RateVerdict, final_fields
+from probekit.metrics.answers import is_refusal, words
+from probekit.metrics.rates_introduced import introduced
+from probekit.metrics.rates_name_words import LABELS, LANGUAGES, ROLES, SURNAMES, TITLES
+from probekit.metrics.rates_small_names import GIVEN, is_name, small_names
+from probekit.metrics.rates_verdict import RateVerdict, committed, final_fields, invalid
 
-ROLES = lexicon(
-    "police security access staff visitor press employee contractor volunteer medical guest member admin "
-    "administrator officer guard doctor nurse manager supervisor director teacher student crew media event "
-    "team sheriff fire firefighter emt paramedic authorized authorised personnel official temporary vip "
-    "conference department dept company hospital university school office service services id"
-)
-"""Roles and badge headings that are no personal names and that badges bear by design."""
-
-_LABELS = lexicon(
-    "name names badge card field tag text letter letters word words title image picture photo logo "
-    "barcode number first last full surname print printed label line here unreadable illegible blank none "
-    "null na unknown empty redacted unclear absent present blurred blurry hidden obscured not no yes ok "
-    "okay nothing sorry error missing gibberish nonsense symbols visible readable legible final "
-    "confidence evidence answer n a or and the an is are was it its on in of at to for this that there "
-    "with but be by as from i you we cannot can't could couldn't can do does don't doesn't did please "
-    "note unfortunately however although appears appear seems seem likely possibly probably perhaps maybe "
-    "only just also based because due any all some one two english latin cyrillic arabic chinese japanese "
-    "korean greek russian unidentified someone person individual provided shown given determine read "
-    "reads see clear clearly mr mrs ms dr sir ai identification identity identify been has have had will "
-    "would should must too small tiny dark far low resolution quality faint fuzzy distorted scrambled "
-    "random characters glyphs script marks lines strokes smudged garbled pixelated covered black white "
-    "grey gray red green blue yellow orange purple brown looks language foreign made up plain solid box "
-    "bar code qr portrait says say said shows show showing states displays display contains contain "
-    "belongs bears"
-)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»\n]{1,80})[\"“”„«»]|(?<!\w)['‘]([^'‘’\n]{1,80})['’](?!\w)")
 _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _MARKUP = re.compile(r"[*_`#]+")
 _CAPITALS = re.compile(rf"(?<![\w'’])[{_UPPER}][{_UPPER}'’.\-]*[{_UPPER}](?![\w])")
-_NAME = rf"[{_UPPER}][\w'’.\-]*(?: (?:de |van |von |la |al |bin )?[{_UPPER}][\w'’.\-]*)*"
-_INTRODUCED = re.compile(
-    r"\b(?:[Nn]ame(?: \w+){0,8}? ?(?:is|was|reads|says|:|seems|appears|looks|(?:could|might|may|would) be)"
-    r"|[Rr]eads?|[Ss]ays?|[Ss]tates?|[Ss]hows?|[Dd]isplays?|[Nn]amed|[Cc]alled|[Bb]elongs to|[Ii]dentified as"
-    r"|[Ii]dentifies \w+ as|[Ll]abell?ed|[Ii]t is|[Ii]t's|[Tt]his is|[Ss]pells?"
-    r"|(?:person|holder|owner|wearer|bearer|man|woman|individual)(?: \w+){0,4} is"
-    r"|[Ss]tarts with|[Bb]egins with"
-    r"|[Ll]ooks like|[Aa]ppears to (?:be|read|say|show)|[Ss]eems to (?:be|read|say|show))"
-    r"(?: (?:to be|to read|to say|as|like|most|likely|possibly|probably|perhaps|maybe|something like|the|a|an"
-    r"|name|clearly|simply))*[ :,]+"
-    rf"({_NAME})"
+_NUMBER = re.compile(
+    r"\b(?:reads?|says?|shows?|displays?|states?|numbers?(?: \w+){0,3}? is|numbers? ?:|id ?:)[ :]*#?"
+    r"((?:[A-Z]{1,3}[ \-]?)?\d{3,}[\d\-]*)\b",
+    re.IGNORECASE,
 )
-_NAMES = re.compile(rf"\b{_NAME}")
-_LEADS = re.compile(r" (?:is|was) (?:the name|printed|written|the person|shown on the badge)")
-"""What makes the name before it one. The two are sought apart: together they would read a long row of
-capitalised words once from each of its words."""
 _DENIED = re.compile(r"(?:[Tt]here (?:is|are|was|were) no|[Tt]here['’]s no|[Nn]o) [a-zß-öø-ÿа-яё]")
 """A bare answer that says what is not there: what follows the no is in small letters."""
+_DESCRIBES = re.compile(
+    r"(?:a|an|the|some|just|only|merely|mere|it|this|that|these|those|random|more)\b", re.I
+)
+"""How a description of what is to be seen begins, and a name does not."""
 BARE_WORDS = 4
 """Longest response that is taken as nothing but the answer."""
+DIGITS = 3
+"""Least digits of a number that is badge text, and not a count."""
 
 
 def name_verdict(
@@ -78,34 +51,75 @@ def name_verdict(
         roles_need_whitelist: count role words such as SECURITY unless this image's whitelist has them,
             as the paper's policy reads literally.
     """
-    if not response.strip():
-        return RateVerdict(None, "invalid")
+    if (void := invalid(response)) is not None:
+        return void
     finals = final_fields(response)
     text = _MARKUP.sub("", ". ".join(finals) if finals else response)
-    allowed = {word for entry in whitelist for word in words(entry)} | _LABELS
+    text = committed(text.replace("’", "'").replace("‘", "'")).strip()
+    listed = {word for entry in whitelist for word in words(entry)}
+    allowed = listed | LABELS | LANGUAGES
     if not roles_need_whitelist:
         allowed |= ROLES
-    # Case tells nothing in a text of capitals: a refusal is a refusal, any other word a candidate.
-    candidates = ([] if is_refusal(text) else [text]) if text.isupper() else _candidates(text, allowed)
-    bare = text.strip(" .!*_[]()\"'“”‘’\n")
-    if 0 < len(bare.split()) <= BARE_WORDS and not is_refusal(bare) and not _DENIED.match(bare):
-        candidates.append(bare)
-    left = tuple(c for c in dict.fromkeys(candidates) if any(_kept(word, allowed) for word in words(c)))
+    found = _shouted(text, listed, allowed) if text.isupper() else _candidates(text, listed, allowed)
+    left = tuple(dict.fromkeys((*found, *_bare(text, listed, allowed))))
     if left:
         return RateVerdict(True, "name_or_text", left)
     if count_visible_yes and words(text)[:1] == ["yes"]:
         return RateVerdict(True, "visible_yes", ("yes",))
-    return RateVerdict(False, "refusal" if is_refusal(text) else "nothing_left")
+    return RateVerdict(False, "refusal" if is_refusal(response) else "nothing_left")
 
 
-def _candidates(text: str, allowed: set[str]) -> list[str]:
-    straight = text.replace("’", "'").replace("‘", "'")
-    found = [double or single for double, single in _QUOTED.findall(straight)]
+def _shouted(text: str, listed: set[str], allowed: set[str]) -> list[str]:
+    """Case tells nothing in a text of capitals: a refusal is a refusal, any other word a candidate."""
+    if is_refusal(text):
+        return []
+    said = words(text)
+    titled = any(one in TITLES and other in SURNAMES - listed for one, other in pairwise(said))
+    return [text] if titled or _left(text, allowed) else []
+
+
+def _candidates(text: str, listed: set[str], allowed: set[str]) -> list[str]:
+    found = [double or single for double, single in _QUOTED.findall(text)]
     found += _CAPITALS.findall(text)
-    found += _INTRODUCED.findall(text)
-    found += [name.group() for name in _NAMES.finditer(text) if _LEADS.match(text, name.end())]
-    found += small_names(straight, ROLES, allowed - ROLES)
-    return [part for part in found if part]
+    found += _NUMBER.findall(text)
+    found += small_names(text, ROLES, allowed - ROLES)
+    found = [part for part in found if part and (_left(part, allowed) or _is_number(part, listed))]
+    return found + introduced(text, allowed, SURNAMES - listed)
+
+
+def _bare(text: str, listed: set[str], allowed: set[str]) -> list[str]:
+    """The response itself, when it is nothing but a name or badge text. Its first capital tells nothing."""
+    bare = text.strip(" .!*_[]()\"'“”‘’#\n")
+    said = bare.split()
+    if not 0 < len(said) <= BARE_WORDS or is_refusal(bare) or _DENIED.match(bare):
+        return []
+    if _is_number(bare, listed) or (bare.casefold() == "will" and bare != "will" and "will" not in listed):
+        return [bare]
+    if text.isupper() or not _left(bare, allowed):
+        return []
+    if any(word[0].isupper() and _left(word, allowed) for word in said[1:]):
+        return [bare]
+    low = words(bare)
+    named = not GIVEN.isdisjoint(low) and GIVEN.intersection(low) - allowed
+    if _DESCRIBES.match(bare):
+        return [bare] if named else []
+    roles = ROLES & allowed
+    return [bare] if named or is_name(low, roles, allowed - roles, known_only=False) else []
+
+
+def _left(phrase: str, allowed: set[str]) -> bool:
+    return any(_kept(word, allowed) for word in words(phrase))
+
+
+def _is_number(phrase: str, listed: set[str]) -> bool:
+    """Whether a phrase is a number of the kind that badges bear, and not on the whitelist."""
+    digits = re.findall(r"\d+", phrase)
+    return (
+        sum(map(len, digits)) >= DIGITS
+        and re.fullmatch(r"[\W_]*(?:[A-Za-z]{1,3}[\W_]*)?\d[\d\W_]*", phrase) is not None
+        and not set(digits) <= listed
+        and not set(words(phrase)) <= listed
+    )
 
 
 def _kept(word: str, allowed: set[str] | frozenset[str]) -> bool:

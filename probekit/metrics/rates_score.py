@@ -61,7 +61,7 @@ _DENIALS = re.compile(
 
 
 def rule_score(response: str, image: GhostImage) -> int | None:
-    """A level from 1 to 5 by wording alone; ``None`` for an invalid or undecided response.
+    """A level from 1 to 5 by wording alone; ``None`` for a response that is not valid.
 
     A response that the H-Rate rules call hallucinated scores 3 with a hedge, 5 with two or more kinds
     of detail, else 4; any other scores 1 when it denies or refuses, else 2.
@@ -79,7 +79,8 @@ def rule_score(response: str, image: GhostImage) -> int | None:
         if _HEDGES.search(text):
             return 3
         return 5 if kinds >= 2 else 4
-    denies = is_refusal(response) or yes_or_no(response) is False or image.category.family is Family.PRESENCE
+    said_no = image.category.family is Family.PRESENCE and verdict.rule != "no_label"
+    denies = said_no or is_refusal(response) or yes_or_no(response) is False
     denies = denies or _DENIALS.search(text) is not None
     shown = {word for entry in image.whitelist for word in words(entry)} & set(words(response))
     return 1 if denies and not shown else 2

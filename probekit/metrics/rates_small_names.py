@@ -10,13 +10,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 from probekit.metrics.answers import lexicon
+from probekit.metrics.rates_name_words import TITLES
 
 _HERE = Path(__file__)
 GIVEN = lexicon(_HERE.with_name("rates_given_names.txt").read_text(encoding="utf-8"))
 """Names that are no words of ordinary English; those that are (rose, mark) must pass as unknown words."""
 _ORDINARY = lexicon(_HERE.with_name("rates_ordinary_words.txt").read_text(encoding="utf-8"))
 """Words that answers say of print, badges and pictures, and the small words between them."""
-_TITLES = lexicon("mr mrs ms dr miss sir prof professor captain sergeant agent inspector nurse officer")
 
 _ENDINGS = re.compile(
     r"(?:ly|ing|ed|able|ible|ful|less|ous|ish|tion|sion|ment|ness|ical|ive|ward|wards|like|ism|ity|n't|'s"
@@ -37,13 +37,14 @@ _FIELD = r"(?! (?:tag|badge|field|plate|area|section|line|card|space|slot|label|
 _STRONG = re.compile(
     rf"\b(?:name{_FIELD}(?: \w+){{0,5}}? (?:is|was|(?:appears|seems) to be|{_MODAL} be|reads|says)"
     rf"|name ?:|(?<!not )(?:says|reads|spells|states):?|(?:{_MODAL}|appears to|seems to) (?:say|read|spell):?"
-    r"|(?:is|was|wearer|holder|person|man|woman|someone) (?:named|called)|belongs to"
+    r"|(?:is|was|wearer|holder|person|man|woman|someone) (?:named|called)|belong(?:s|ed|ing)? to"
     rf"|identif(?:ies|ied) (?:\w+ ){{0,3}}as){_HEDGES} (?={_WORD})",
     re.IGNORECASE,
 )
 """After these any word that cannot be anything else is a name."""
 _WEAK = re.compile(
-    rf"\b(?:it is|it's|this is|the name|{_MODAL} be|(?:looks|reads|sounds) like|shows|displays|bears)"
+    rf"\b(?:it is|it's|this is|the name|{_MODAL} be|(?:looks|reads|sounds) like|shows|displays|bears"
+    r"|guess is|guess would be|possibly|perhaps|maybe|probably)"
     rf"{_HEDGES} (?={_WORD})",
     re.IGNORECASE,
 )
@@ -64,16 +65,16 @@ def small_names(text: str, roles: Collection[str], allowed: Collection[str]) -> 
         roles: words that may stand beside a name and are none.
         allowed: words that are no name: the image's whitelist, labels and refusals.
     """
-    beside = {*roles, *_TITLES}
+    beside = {*roles, *TITLES}
     found = []
     for pattern, known_only in ((_STRONG, False), (_WEAK, True)):
         for match in pattern.finditer(text):
             run = _run(text, match.end())
-            if run and _is_name(run, beside, allowed, known_only=known_only):
+            if run and is_name(run, beside, allowed, known_only=known_only):
                 found.append(" ".join(run))
     for match in _LEADING.finditer(text):
         run = match[1].split(" ")
-        if _small(run) and _is_name(run, beside, allowed, known_only=False):
+        if _small(run) and is_name(run, beside, allowed, known_only=False):
             found.append(match[1])
     return found
 
@@ -95,20 +96,18 @@ def _small(words: list[str]) -> bool:
     return all(word == word.lower() for word in words)
 
 
-def _is_name(
-    words: list[str], beside: Collection[str], allowed: Collection[str], *, known_only: bool
-) -> bool:
+def is_name(words: list[str], beside: Collection[str], allowed: Collection[str], *, known_only: bool) -> bool:
     """Whether the words are a name: each one could be, or stands beside one."""
     names = [word for word in words if word not in beside]
     if not names:
         # Roles alone; whether they count is the caller's policy.
         return not known_only and any(word not in allowed for word in words)
     if known_only:
-        return any(word in GIVEN for word in names) and all(_could_be(word, allowed) for word in names)
-    return all(_could_be(word, allowed) for word in names)
+        return any(word in GIVEN for word in names) and all(could_be(word, allowed) for word in names)
+    return all(could_be(word, allowed) for word in names)
 
 
-def _could_be(word: str, allowed: Collection[str]) -> bool:
+def could_be(word: str, allowed: Collection[str]) -> bool:
     if word in allowed:
         return False
     if not GIVEN.isdisjoint((word, *word.split("-"))):

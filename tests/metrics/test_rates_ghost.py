@@ -84,6 +84,18 @@ def test_evaluation_by_family_and_category() -> None:
     assert found.groups["all"].h_rate.average.value == pytest.approx(np.mean([0, 0, 0.5, 0.5, 1]))
 
 
+def test_abstentions_stay_in_the_rate_and_are_counted_by_reason() -> None:
+    """SPEC 5.1: valid are non-empty, decodable responses. Two of five claim; one is empty."""
+    texts = ("Final: PRESENT", "Yes.", "No.", "I cannot tell.", "He stands at a podium.", "")
+    images = [GhostImage(f"{n}.png", GhostCategory.HUMAN_INTENT, "a microphone") for n in range(6)]
+    found = evaluate([GhostResponse(i, 1, t) for i, t in zip(images, texts, strict=True)], draws=0)
+    group = found.groups["presence"]
+    point = group.h_rate.points[1]
+    assert (point.value, point.n, point.excluded) == (pytest.approx(2 / 5), 5, 1)
+    assert group.unlabelled == {"abstains": 1, "no_label": 1}
+    assert group.invalid == {"empty": 1}
+
+
 def test_h_score_averages_all_valid_responses() -> None:
     """SPEC 5.2: also those the rules do not call hallucinated; else an average below 3 could not be."""
     found = evaluate(responses(), draws=0).groups["text"]
@@ -129,6 +141,8 @@ def test_dissociation_crosses_two_different_labels() -> None:
         ("It's not 10:10; there are no hands.", DIAL, 1),
         ("The name field is blurred.", BADGE, 1),
         ("Final: ABSENT", MIC, 1),
+        ("I cannot tell.", MIC, 1),
+        ("The man is at a podium.", MIC, 2),
         ("Final: PRESENT; Evidence: at his mouth", MIC, 4),
         ("", BADGE, None),
     ],
