@@ -19,6 +19,8 @@ from probekit.cli.model import (
     Revision,
     model_spec,
 )
+from probekit.cli.names import detectors as detector_names
+from probekit.cli.names import split
 from probekit.cli.numbers import number
 
 Question = Annotated[str | None, typer.Option(help="The user's turn. Default: NAME-Bench's.")]
@@ -58,20 +60,20 @@ def run(
     model: Model,
     images: Annotated[Path, typer.Option(help="Folder of pictures.")],
     references: Annotated[
-        Path, typer.Option(help="COCO instances JSON, or JSON Lines of image and objects.")
+        Path, typer.Option(help="COCO instances JSON, or JSON Lines of image or image_id, and objects.")
     ],
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
     texts: Annotated[
         Path | None,
-        typer.Option(help="Captions by others, JSON Lines of image and caption, forced through the model."),
+        typer.Option(
+            help="Captions by others, forced through the model: JSON Lines of image or image_id, and caption."
+        ),
     ] = None,
     vocabulary: Annotated[str, typer.Option(help="name-bench, chair, organism, or a file.")] = "name-bench",
     usage: Annotated[
         str, typer.Option(help="Who judges usage: rules, or a labels file that `probekit label` wrote.")
     ] = "rules",
-    detectors: Annotated[
-        list[str] | None, typer.Option("--detector", help="Only these detectors; may be repeated.")
-    ] = None,
+    detectors: Annotated[list[str] | None, detector_names("Only these detectors; all by default.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of splits by picture.")] = 3,
     natural_share: Annotated[
         float | None,
@@ -96,7 +98,8 @@ def run(
     For example: probekit run llava-hf/llava-1.5-7b-hf --images val2017 --references
     instances_val2017.json --out runs/llava
 
-    Each stage is skipped when its result is there already, so the same command resumes a run.
+    Each stage is skipped when its result is there already, so the same command resumes a run. Pictures or
+    captions that were added since are traced behind the others; with fewer, the results are of the fewer.
     """
     from probekit import jobs
     from probekit.pipeline.run import run as whole
@@ -110,7 +113,7 @@ def run(
         texts=texts,
         vocabulary=vocabulary,
         usage=usage,
-        detectors=None if not detectors else tuple(detectors),
+        detectors=split(detectors),
         seeds=seeds,
         natural_share=natural_share,
         question=question,
@@ -169,7 +172,7 @@ def extract(
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
     out: Annotated[Path | None, typer.Option(help="The store.")] = None,
     detectors: Annotated[
-        list[str] | None, typer.Option("--detector", help="Keep what this detector needs; may be repeated.")
+        list[str] | None, detector_names("Keep what these detectors need; all by default.")
     ] = None,
     captures: Annotated[
         list[str] | None, typer.Option("--capture", help="Keep this capture, by key; may be repeated.")
@@ -190,14 +193,15 @@ def extract(
 ) -> None:
     """Trace texts once, teacher-forced, and keep captures of their mentions in a store.
 
-    Takes a job file (see configs/extract), or flags, or both. Without --detector and --capture it keeps
+    Takes a job file (see configs/extract), or flags, or both. Without --detectors and --capture it keeps
     what all detectors need. Whole shards survive a kill; the same command goes on after them.
     """
     from probekit import jobs
     from probekit.pipeline.extract import captures_of
     from probekit.pipeline.extract import extract as trace
 
-    keys = tuple(captures or ()) + (captures_of(detectors or None) if detectors or not captures else ())
+    named = split(detectors)
+    keys = tuple(captures or ()) + (captures_of(named) if named or not captures else ())
     given: dict[str, Any] = {
         "generations": generations,
         "rows": rows,
@@ -213,7 +217,7 @@ def extract(
     if job_file is None:
         job = jobs.make(jobs.ExtractJob, captures=keys, **given)
     else:
-        chosen = keys if detectors or captures else None
+        chosen = keys if named or captures else None
         job = jobs.load(job_file, jobs.ExtractJob, captures=chosen, **given)
     if plan:
         from probekit.pipeline.plan import plan as estimate

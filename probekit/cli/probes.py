@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from probekit.cli.names import detectors as detector_names
+from probekit.cli.names import split
 from probekit.cli.numbers import number
 from probekit.errors import InputError
 
@@ -14,10 +16,7 @@ StorePath = Annotated[Path, typer.Argument(help="Folder of the store.", show_def
 LabelsPath = Annotated[
     Path | None, typer.Option("--labels", help="Labels of the rows. Default: RUN/labels/labels.jsonl.")
 ]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--detectors", help="Only this detector; may be repeated, or name several with commas."),
-]
+Names = Annotated[list[str] | None, detector_names("Only these detectors; all by default.")]
 Mixes = Annotated[
     list[str] | None,
     typer.Option("--mix", help="none, natural, 10, 30, 100, max or all; may be repeated. Default: all."),
@@ -63,7 +62,7 @@ def train_probes(
         store,
         labels or store.parent / "labels" / "labels.jsonl",
         heads,
-        detectors=_names(detectors),
+        detectors=split(detectors),
         mixes=_mixes(mix),
         seeds=seeds,
         natural_share=natural_share,
@@ -72,8 +71,11 @@ def train_probes(
         typer.echo(f"left out: {name}, the store lacks {', '.join(captures)}", err=True)
     for refusal in result.refused:
         typer.echo(f"n/a: {refusal}", err=True)
-    typer.echo(f"{result.fitted} heads fitted, {result.kept} kept as they were, in {heads}")
-    typer.echo(f"next: probekit evaluate {store} --heads {heads}")
+    for name in result.untrained:
+        typer.echo(f"{name} needs no head: it is evaluated as it is")
+    if result.fitted or result.kept:
+        typer.echo(f"{result.fitted} heads fitted, {result.kept} kept as they were, in {heads}")
+    typer.echo(f"next: probekit evaluate {store}{_given(labels, heads, out, detectors)}")
 
 
 def evaluate(
@@ -86,7 +88,11 @@ def evaluate(
     natural_share: Share = None,
     out: Annotated[Path | None, typer.Option(help="Default: RUN/evaluation.json.")] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="Every calibration and test score. Default: scores.csv beside --out.")
+        Path | None,
+        typer.Option(
+            help="Every calibration and test score. Default: RUN/scores.csv, or OUT.scores.csv beside an "
+            "--out of another name than evaluation.json."
+        ),
     ] = None,
 ) -> None:
     """Evaluate detectors from a store by the NAME-Bench protocol.
@@ -98,14 +104,15 @@ def evaluate(
     from probekit.evaluation.run import evaluate as run
 
     target = out or store.parent / "evaluation.json"
-    table = scores or target.with_name("scores.csv")
+    usual = target.name == "evaluation.json"
+    table = scores or target.with_name("scores.csv" if usual else f"{target.stem}.scores.csv")
     result = run(
         store,
         labels or store.parent / "labels" / "labels.jsonl",
         heads or store.parent / "heads",
         target,
         scores=table,
-        detectors=_names(detectors),
+        detectors=split(detectors),
         mixes=None if mix is None else _mixes(mix),
         seeds=seeds,
         natural_share=natural_share,
@@ -113,14 +120,15 @@ def evaluate(
     for name, why in result.counts["unserved"].items():
         typer.echo(f"left out: {name}, {', '.join(why)}", err=True)
     typer.echo(f"{len(result.records)} estimates in {target}, scores in {table}")
-    typer.echo(f"next: probekit report {target.parent}")
+    if usual:
+        typer.echo(f"next: probekit report {target.parent}")
 
 
-def _names(detectors: list[str] | None) -> list[str] | None:
-    """Names given one by one or with commas."""
-    if not detectors:
-        return None
-    return [name.strip() for given in detectors for name in given.split(",") if name.strip()]
+def _given(labels: Path | None, heads: Path, out: Path | None, detectors: list[str] | None) -> str:
+    """What was given here and has to be given again."""
+    named = ",".join(split(detectors) or ())
+    options = (("labels", labels), ("heads", out and heads), ("detectors", named))
+    return "".join(f" --{name} {value}" for name, value in options if value)
 
 
 def _mixes(mix: list[str] | None) -> list[Any]:

@@ -37,12 +37,14 @@ class Trained:
         kept: heads found fitted on the same rows.
         refused: heads that cannot be fitted, and why.
         unserved: detectors left out, with the captures the store lacks.
+        untrained: detectors named that need no head.
     """
 
     fitted: int
     kept: int
     refused: tuple[str, ...]
     unserved: Mapping[str, tuple[str, ...]]
+    untrained: tuple[str, ...] = ()
 
 
 def train(
@@ -71,9 +73,13 @@ def train(
         UnservedError: a detector named cannot be served.
     """
     setting = Setting.load(store, labels, seeds, natural_share)
-    setting.save_splits(heads)
     chosen, missing = select(setting.store, detectors)
     trained = {name: detector for name, detector in chosen.items() if detector.head is not None}
+    unserved = {name: tuple(c.key for c in captures) for name, captures in missing.items()}
+    untrained = () if detectors is None else tuple(name for name in chosen if name not in trained)
+    if not trained:
+        return Trained(0, 0, (), unserved, untrained)
+    setting.save_splits(heads)
     fitted, kept = 0, 0
     refused: list[str] = []
     total = len(trained) * len(mixes) * seeds
@@ -94,8 +100,7 @@ def train(
             for head, path in _fit(detector, table, todo, heads / name):
                 head.save(path)
                 advance(1)
-    unserved = {name: tuple(c.key for c in captures) for name, captures in missing.items()}
-    return Trained(fitted, kept, tuple(refused), unserved)
+    return Trained(fitted, kept, tuple(refused), unserved, untrained)
 
 
 def _fit(
