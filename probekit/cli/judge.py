@@ -31,6 +31,16 @@ def label(
     generations: Annotated[
         Path | None, typer.Option(help="JSON Lines with example_id and text, for rows without caption.")
     ] = None,
+    references: Annotated[
+        Path | None,
+        typer.Option(
+            help="What is in the pictures: COCO instances JSON, or JSON Lines of image or image_id, and "
+            "objects. Labels then say whether the object is there."
+        ),
+    ] = None,
+    vocabulary: Annotated[
+        str, typer.Option(help="Of the rows and references: name-bench, chair, organism, or a file.")
+    ] = "name-bench",
     against: Annotated[
         str | None, typer.Option(help="Field of the rows with reference labels: print the agreement.")
     ] = None,
@@ -56,7 +66,12 @@ def label(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before paying.")] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
 ) -> None:
-    """Judge how captions use each mention: claimed, hedged, denied, purpose, depicted, generic, no object."""
+    """Judge how captions use each mention: claimed, hedged, denied, purpose, depicted, generic, no object.
+
+    With --references the labels also say whether the object is in the picture, which train-probes and
+    evaluate need: a claim is right or a hallucination only by that. It can be added to labels that are
+    there: nothing is judged again.
+    """
     from probekit.judges.choose import Choice, Kind, opened
     from probekit.judges.label import label_rows, read_rows
     from probekit.judges.usage import ModelUsageJudge, RuleUsageJudge
@@ -66,6 +81,12 @@ def label(
     if out is None and against is None and not estimate:
         raise InputError("give --out FILE for the labels, or --against FIELD to measure agreement")
     read = read_rows(rows, generations)
+    if references is not None:
+        from probekit.judges.label import with_presence
+        from probekit.mentions import Vocabulary
+        from probekit.mentions.references import presence
+
+        read = with_presence(read, presence(references, Vocabulary.of(vocabulary)))
     reference = None if against is None else _reference(read, against)
     if kind is Kind.RULES:
         with progress("Judge", len(read), "mentions") as advance:
@@ -102,6 +123,8 @@ def label(
     _report([str(verdict.usage) for verdict in verdicts], read, reference, as_json)
     if out is not None and not as_json:
         typer.echo(f"Labels: {out}")
+        if all(row.kept.get("present") is None for row in read):
+            typer.echo("Whether the objects are in the pictures is not said; --references FILE adds it.")
 
 
 def _reference(rows: Sequence[Row], field: str) -> list[str]:

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from probekit.cli.model import Offline, RemoteCode, Revision
 from probekit.cli.throne import throne
+from probekit.errors import InputError
 
 if TYPE_CHECKING:
+    from probekit.mentions import Vocabulary
     from probekit.mentions.captions import Caption
+    from probekit.mentions.extract import MentionCounts
     from probekit.metrics.chair import Chair, Rate, UsageJudge
 
 Captions = Annotated[
-    Path, typer.Argument(help="JSON Lines with `caption` or `text`, and an id.", show_default=False)
+    Path,
+    typer.Argument(
+        help="JSON Lines with `caption` or `text`, and an id; or texts of `probekit generate`.",
+        show_default=False,
+    ),
 ]
 Words = Annotated[
     str,
@@ -34,18 +42,56 @@ def mentions(
         Path | None, typer.Option(help="Also write object words in another sense, with the expression.")
     ] = None,
     complete_sentences: Complete = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Texts of `generate`: the model whose tokens they are. Default: as noted beside the texts.",
+            show_default=False,
+        ),
+    ] = None,
+    revision: Revision = None,
+    trust_remote_code: RemoteCode = False,
+    offline: Offline = False,
 ) -> None:
-    """Find every object word of captions: caption id, start, end, surface, category."""
+    """Find every object word of captions: caption id, start, end, surface, category.
+
+    Of texts that `probekit generate` wrote the rows also have example_id, index and tokens, which `label`,
+    `extract` and all that follows need; the model's tokenizer is loaded for it. A mention at the cut end
+    of a text is left out.
+    """
     from dataclasses import asdict
 
     from probekit.files import Json, distinct, write_jsonl
     from probekit.mentions import Vocabulary, other_senses
     from probekit.mentions.captions import caption_rows, read_captions
+    from probekit.pipeline.describe import noted_model
 
     distinct(out, captions, dropped)
     if dropped is not None:
         distinct(dropped, captions)
     words = Vocabulary.of(vocabulary)
+    if model is not None or (not complete_sentences and _generated(captions)):
+        if complete_sentences:
+            raise InputError(
+                "rows with tokens are found in whole texts; mentions at a cut end are left out anyway",
+                hint="Leave out --complete-sentences or --model.",
+            )
+        name = model or noted_model(captions)
+        if name is None:
+            raise InputError(
+                "the texts have token ids, and nothing says of which model",
+                where=str(captions),
+                hint="Name it with --model.",
+            )
+        from probekit.families import load_tokenizer
+        from probekit.mentions.extract import mention_rows
+
+        tokenizer = load_tokenizer(
+            name, revision=revision, trust_remote_code=trust_remote_code, offline=offline
+        )
+        made = mention_rows(captions, words, tokenizer.decode, out, dropped, end_ids=tokenizer.end_ids)
+        _print_rows(made, words, out, dropped)
+        return
     trimmed = _Trimmed(read_captions(captions), wanted=complete_sentences)
     rows: list[Json] = []
     hidden: list[Json] = []
@@ -62,6 +108,24 @@ def mentions(
     )
     typer.echo(f"{len(hidden):,} object words in another sense left out")
     trimmed.say()
+    typer.echo(f"Mentions: {out}" + (f"; left out: {dropped}" if dropped is not None else ""))
+
+
+def _generated(captions: Path) -> bool:
+    """Whether the first line is a generation with token ids."""
+    from probekit.files import read_jsonl
+
+    first = next(read_jsonl(captions), (0, {}))[1]
+    return {"example_id", "token_ids"} <= set(first)
+
+
+def _print_rows(made: "MentionCounts", words: "Vocabulary", out: Path, dropped: Path | None) -> None:
+    typer.echo(
+        f"{made.rows:,} mentions with tokens in {made.texts:,} texts, "
+        f"vocabulary {words.name} ({words.digest})"
+    )
+    for reason, count in made.dropped.items():
+        typer.echo(f"left out, {reason}: {count:,}")
     typer.echo(f"Mentions: {out}" + (f"; left out: {dropped}" if dropped is not None else ""))
 
 

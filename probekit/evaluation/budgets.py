@@ -31,8 +31,9 @@ def budget(mix: Mix, concrete: int, hallucinated: int, available: int, natural_s
     elif mix == "natural":
         if not np.isfinite(natural_share):
             return 0
-        odds = natural_share / (1 - natural_share) if natural_share < 1 else np.inf
-        wanted = round(min(odds * (concrete + hallucinated), available))
+        if natural_share >= 1:
+            return available
+        wanted = round(min(natural_share / (1 - natural_share) * (concrete + hallucinated), available))
     else:
         wanted = round(int(mix) / 100 * hallucinated)
     return min(wanted, available)

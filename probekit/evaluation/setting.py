@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probekit.detectors import Detector, FeatureTable, Population, feature_table, population
+from probekit.detectors.table import NON_ASSERTIVE
 from probekit.errors import InputError
 from probekit.evaluation.budgets import Mix
 from probekit.evaluation.fits import Fit, natural_share_of, plan
@@ -52,9 +53,13 @@ class Setting:
             where: the labels' file, for the message.
 
         Raises:
-            InputError: no row of the store has a label of one of the three classes.
+            InputError: no row of the store has a label of one of the three classes, or of no claim is it
+                known whether its object is in the picture.
         """
         everyone = population(store.rows(), labels)
+        claims = int((everyone.label != NON_ASSERTIVE).sum())
+        if unknown := everyone.excluded.get("presence unknown", 0):
+            _refuse_without_presence(claims, unknown, where)
         if len(everyone) == 0:
             raise InputError(
                 "no row of the store has a label of one of the three classes",
@@ -90,3 +95,13 @@ class Setting:
         """Fits of one detector: mixes x seeds."""
         job = self.store.header.job_digest
         return plan(self.population, table.scored, self.splits, mixes, self.natural_share, detector, job)
+
+
+def _refuse_without_presence(claims: int, unknown: int, where: str | None) -> None:
+    if claims == 0:
+        raise InputError(
+            f"of none of the {unknown} claims do the labels say whether the object is in the picture",
+            where=where,
+            hint="Add it with `probekit label ROWS --references FILE --out LABELS`, with the --judge, "
+            "--generations and --vocabulary of before; nothing is judged again.",
+        )

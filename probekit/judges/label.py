@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import InputError
-from probekit.files import JsonlAppender, read_jsonl
+from probekit.files import JsonlAppender, read_jsonl, write_jsonl
 from probekit.judges.usage import UsageJudge
 from probekit.judges.verdict import UsageItem, Verdict
 from probekit.labels import Usage
+from probekit.mentions.references import References
 
 KEPT = (
     "caption_id",
@@ -103,6 +104,27 @@ def _caption(line: dict[str, Any], texts: dict[str, str] | None, where: str) -> 
     return text
 
 
+def with_presence(rows: Sequence[Row], references: References) -> list[Row]:
+    """The rows with what references say of their objects, ``None`` where they say nothing.
+
+    Raises:
+        InputError: a row names no picture, or the references know none of the rows' pictures.
+    """
+    found = []
+    for row in rows:
+        if row.fields.get("image_id") is None:
+            raise InputError("no 'image_id', so that its references are unknown", where=row.where)
+        present = references.present(row.fields["image_id"], row.item.category)
+        found.append(replace(row, fields={**row.fields, "present": present}))
+    if rows and all(row.fields["present"] is None for row in found):
+        raise InputError(
+            f"the references name none of the rows' pictures, such as {rows[0].fields['image_id']!r}",
+            where=rows[0].where,
+            hint=f"They name {', '.join(list(references.objects)[:3]) or 'nothing'}.",
+        )
+    return found
+
+
 def label_rows(
     rows: Sequence[Row],
     judge: UsageJudge,
@@ -112,6 +134,8 @@ def label_rows(
     chunk: int = CHUNK,
 ) -> list[Verdict]:
     """Judge ``rows`` in order, writing a line for each as its chunk is done.
+
+    Presence that a row knows replaces what the file says of it.
 
     Args:
         rows: what to judge.
@@ -137,7 +161,20 @@ def label_rows(
                 _line(row, verdict, judge.source) for row, verdict in zip(part, verdicts, strict=True)
             )
             found += verdicts
+    _renew_presence(out, rows)
     return found
+
+
+def _renew_presence(out: Path, rows: Sequence[Row]) -> None:
+    """Rewrite the labels when a row knows of its presence what the file does not say."""
+    lines = [line for _, line in read_jsonl(out)]
+    known = [row.fields.get("present") for row in rows]
+    new = [
+        line if present is None else {**line, "present": present}
+        for line, present in zip(lines, known, strict=True)
+    ]
+    if new != lines:
+        write_jsonl(out, new)
 
 
 def _resume(done: Sequence[dict[str, Any]], rows: Sequence[Row], source: str, out: Path) -> Iterator[Verdict]:
@@ -150,7 +187,7 @@ def _resume(done: Sequence[dict[str, Any]], rows: Sequence[Row], source: str, ou
                 where=f"{out}, line {number}",
                 hint="Choose another --out, or delete the file.",
             )
-        if any(line.get(name) != value for name, value in row.kept.items()):
+        if any(line.get(name) != value for name, value in row.kept.items() if name != "present"):
             raise InputError(
                 f"is the label of another row than {row.where}",
                 where=f"{out}, line {number}",

@@ -39,7 +39,7 @@ def mention_rows(
     vocabulary: Vocabulary,
     decode: Decode | None,
     out_rows: Path,
-    out_dropped: Path,
+    out_dropped: Path | None,
     *,
     end_ids: Collection[int] = (),
 ) -> MentionCounts:
@@ -52,7 +52,8 @@ def mention_rows(
         vocabulary: which objects to find.
         decode: token ids to text without special tokens; ``None`` leaves the token fields null.
         out_rows: mentions kept.
-        out_dropped: mentions dropped, with ``reason``; words in another sense have no ``index``.
+        out_dropped: mentions dropped, with ``reason``; words in another sense have no ``index``. Only
+            counted when ``None``.
         end_ids: ids that end a generation, not counted in ``tokens``; when none are given, tokens after the
             last character of a finished generation are not counted.
 
@@ -73,7 +74,8 @@ def mention_rows(
         texts += 1
         for row in _rows_of(value, vocabulary, decode, end_ids, where):
             (dropped if "reason" in row else rows).append(row)
-    write_jsonl(out_dropped, dropped)
+    if out_dropped is not None:
+        write_jsonl(out_dropped, dropped)
     write_jsonl(out_rows, rows)
     return MentionCounts(
         texts=texts,

@@ -89,7 +89,7 @@ def begun(folder: Path, asked: Iterable[Capture], job: ExtractJob, *, texts_too:
 
 def texts_with_rows(rows: Path) -> tuple[str, ...]:
     """Texts that have rows, in the order of their first."""
-    return tuple(dict.fromkeys(str(row["example_id"]) for _, row in read_jsonl(rows, ("example_id",))))
+    return tuple(dict.fromkeys(str(row.get("example_id", "")) for _, row in read_jsonl(rows)))
 
 
 def _digest(job: ExtractJob, generations: str, rows: str) -> str:

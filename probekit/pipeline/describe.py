@@ -187,6 +187,14 @@ def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield items[start : start + size]
 
 
+def noted_model(generations: Path) -> str | None:
+    """Name of the model that wrote a file of texts, as noted beside it; ``None`` when nothing is noted."""
+    header = generations.with_suffix(".json")
+    value = read_json(header) if header.is_file() else None
+    name = value.get("model") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
+
+
 GENERATION_FIELDS = ("example_id", "image_id", "image", "prompt", "token_ids", "text")
 
 

@@ -75,8 +75,14 @@ def shards(
     texts = read_generations(generations)
     grouped: dict[str, list[Json]] = {}
     seen: set[RowKey] = set()
-    for number, row in read_jsonl(rows, ROW_FIELDS):
+    for number, row in read_jsonl(rows):
         where = f"{rows}, line {number}"
+        if missing := [name for name in ROW_FIELDS if name not in row]:
+            raise InputError(
+                f"missing {', '.join(map(repr, missing))}",
+                where=where,
+                hint=f"These are no rows with tokens: probekit mentions {generations} --out {rows}",
+            )
         example = str(row["example_id"])
         key = RowKey(example, row["index"])
         if example not in texts:
@@ -91,7 +97,8 @@ def shards(
             raise InputError(
                 f"row {key} has no token span",
                 where=where,
-                hint="Rows found in plain text cannot be traced; make them from generations.",
+                hint="Rows found in plain text cannot be traced; "
+                f"make them from the texts: probekit mentions {generations} --out {rows}",
             )
         seen.add(key)
         grouped.setdefault(example, []).append(row)
