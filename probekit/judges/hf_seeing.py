@@ -47,24 +47,43 @@ class SeeingModel:
         """Greedy answers to questions that all have equally many pictures, in order.
 
         Raises:
-            InputError: a picture cannot be read.
+            InputError: a picture cannot be read, or there is none and the model takes no text alone.
         """
         if self.model.config.model_type in ONE_BY_ONE and len(questions) > 1:
             return [self.answers([question], max_new_tokens)[0] for question in questions]
-        import torch
-
         tokenizer = self.processor.tokenizer
         texts = [self._text(question) for question in questions]
         images = [[picture.open() for picture in question.pictures] for question in questions]
         bos = tokenizer.bos_token
         # A template that writes the first token itself must not get a second one.
         written = bos is not None and all(text.startswith(bos) for text in texts)
+        seen = images if any(images) else None
+        try:
+            prompt, out = self._generated(texts, seen, max_new_tokens, special=not written)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            if seen is not None:
+                raise
+            # processors and models that need a picture say so in a way of their own, or not at all
+            raise InputError(
+                f"the judge {self.model.config.model_type!r} takes no text without a picture: {error}",
+                where=self.name,
+                hint="Name a language model that is made for conversation, or a vision-language model that "
+                "answers texts alone as well, such as Qwen2.5-VL, Gemma 3 or LLaVA-OneVision.",
+            ) from error
+        # Models that write on from embeddings give back the new tokens alone.
+        start = prompt.shape[1]
+        whole = out.shape[1] >= start and bool((out[:, :start] == prompt).all())
+        fresh = out[:, start:] if whole else out
+        return [text.strip() for text in tokenizer.batch_decode(fresh, skip_special_tokens=True)]
+
+    def _generated(
+        self, texts: Sequence[str], images: Any, max_new_tokens: int, *, special: bool
+    ) -> tuple[Any, Any]:
+        """Ids of the prompts and what the model gives back for them."""
+        import torch
+
         inputs = self.processor(
-            text=texts,
-            images=images if any(images) else None,
-            padding=True,
-            return_tensors="pt",
-            add_special_tokens=not written,
+            text=list(texts), images=images, padding=True, return_tensors="pt", add_special_tokens=special
         )
         inputs.pop("labels", None)
         inputs = inputs.to(self.model.device, dtype=self.model.dtype)
@@ -73,14 +92,9 @@ class SeeingModel:
                 **inputs,
                 do_sample=False,
                 max_new_tokens=max_new_tokens,
-                pad_token_id=tokenizer.pad_token_id,
+                pad_token_id=self.processor.tokenizer.pad_token_id,
             )
-        # Models that write on from embeddings give back the new tokens alone.
-        prompt = inputs["input_ids"]
-        start = prompt.shape[1]
-        whole = out.shape[1] >= start and bool((out[:, :start] == prompt).all())
-        fresh = out[:, start:] if whole else out
-        return [text.strip() for text in tokenizer.batch_decode(fresh, skip_special_tokens=True)]
+        return inputs["input_ids"], out
 
     def _text(self, question: Question) -> str:
         content = [{"type": "image"}] * len(question.pictures) + [{"type": "text", "text": question.content}]

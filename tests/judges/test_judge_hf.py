@@ -192,3 +192,19 @@ def test_a_model_that_sees_is_right_about_what_was_drawn(tmp_path: Path) -> None
     right = np.mean([a == b for a, b in zip(said, truth, strict=True)])
     assert len(asked) >= 30
     assert right > 0.8
+
+
+@pytest.mark.parametrize("family", ["paligemma", "instructblip"])
+def test_a_model_that_takes_no_text_alone_is_refused_and_one_that_does_is_named(
+    family: str, tmp_path: Path
+) -> None:
+    from probekit.families.tiny import make
+
+    judge = HuggingFaceJudge(str(make(family, tmp_path / family)), device="cpu", max_new_tokens=3)
+    with pytest.raises(InputError, match="takes no text without a picture") as caught:
+        list(judge.answer(ASKED))
+    assert caught.value.where == str(tmp_path / family)
+    assert "made for conversation" in str(caught.value.hint)
+    Image.new("RGB", (56, 56), "red").save(tmp_path / "a.png")
+    shown = Question("echo", "a dog", (Picture.of(tmp_path / "a.png"),))
+    assert len(dict(judge.answer([shown]))) == 1
