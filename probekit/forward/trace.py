@@ -12,6 +12,7 @@ from collections.abc import Collection, Hashable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import torch
@@ -115,7 +116,10 @@ class Tracer:
 
     @cached_property
     def _traced(self) -> Any:
-        return NNsight(self.vlm.model)
+        with catch_warnings():
+            # the blocks of some vision towers have a part of this name, which is not read here
+            filterwarnings("ignore", r"Module '.*' has a submodule named 'output'", UserWarning)
+            return NNsight(self.vlm.model)
 
     @cached_property
     def _decoder(self) -> Any:
