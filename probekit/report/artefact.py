@@ -27,7 +27,7 @@ def save_study(folder: Path, table: Table, figure: Figure) -> Path:
 def cell(pooled: Pooled) -> Estimate:
     """A mean over seeds as a table's cell."""
     reason = "" if pooled.value == pooled.value else "no such mentions"
-    return Estimate(pooled.value, pooled.low, pooled.high, pooled.n, reason)
+    return Estimate(pooled.value, pooled.low, pooled.high, pooled.n, reason, pooled.images)
 
 
 def line(name: str, x: list[str], y: list[Pooled]) -> Series:

@@ -6,11 +6,14 @@ import csv
 import io
 import math
 import re
+from collections.abc import Sequence
 
 from probekit.report.markup import Html, join, prose, tag
 from probekit.report.tables import Cell, Column, Estimate, Table
 
 MISSING = "n/a"
+PARTS = ("low", "high", "n", "groups", "reason")
+"""What csv files say of an estimate besides its value."""
 DIGEST = "variant"
 """Key of the column of digests: csv files have them whole, readers their first eight digits."""
 _NUMBER = re.compile(r"(< ?)?[-+]?[\d.,]+%?( (-|and|of) [-+]?[\d.,]+)?( \[[^\]]*\])?")
@@ -70,24 +73,28 @@ def heading(column: Column) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma separated values, full precision; an estimate takes five fields: the value, then ``_low``,
-    ``_high``, ``_n`` and ``_reason``. Missing values are ``n/a``."""
+    """Comma separated values, full precision; an estimate takes six fields: the value, then ``_low``,
+    ``_high``, ``_n``, ``_groups`` and ``_reason``. Missing values are ``n/a``."""
     estimated = [any(isinstance(row[i], Estimate) for row in table.rows) for i in range(len(table.columns))]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names: list[str] = []
     for column, wide in zip(table.columns, estimated, strict=True):
-        names += [column.key, *(f"{column.key}_{part}" for part in ("low", "high", "n", "reason") if wide)]
+        names += [
+            column.key,
+            *(f"{column.key}_{part}" for part in PARTS if wide),
+        ]
     writer.writerow(names)
     for row in table.rows:
         fields: list[str] = []
         for cell, wide in zip(row, estimated, strict=True):
             if isinstance(cell, Estimate):
                 fields += [_exact(cell.value), _exact(cell.low), _exact(cell.high)]
-                fields += [MISSING if cell.n is None else str(cell.n), cell.reason]
+                fields += [MISSING if count is None else str(count) for count in (cell.n, cell.groups)]
+                fields.append(cell.reason)
             else:
                 fields.append(_exact(cell) if isinstance(cell, float) else str(cell))
-                fields += [""] * (4 if wide else 0)
+                fields += [""] * (5 if wide else 0)
         writer.writerow(fields)
     return out.getvalue()
 
@@ -104,7 +111,7 @@ def to_markdown(table: Table) -> str:
     rule = ["---:" if numeric(table, i) else "---" for i in range(len(table.columns))]
     lines = [line([heading(c) for c in table.columns]), f"| {' | '.join(rule)} |"]
     lines += [line([plain(c, k) for c, k in zip(row, table.columns, strict=True)]) for row in table.rows]
-    return f"### {flat(table.title)}\n\n" + "\n".join(lines) + f"\n\n{flat(table.caption)}\n"
+    return f"### {flat(table.title)}\n\n" + "\n".join(lines) + f"\n\n{flat(behind(table))}\n"
 
 
 def to_latex(table: Table) -> str:
@@ -125,7 +132,7 @@ def to_latex(table: Table) -> str:
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_latex(table.title)}. {_latex(table.caption)}}}",
+        rf"\caption{{{_latex(table.title)}. {_latex(behind(table))}}}",
         rf"\begin{{tabular}}{{{shape}}}",
         r"\toprule",
         rf"{head} \\",
@@ -151,13 +158,28 @@ def to_html(table: Table) -> Html:
 
 def _html_heading(table: Table, i: int) -> Html:
     column = table.columns[i]
-    counts = sorted({c.n for row in table.rows if isinstance(c := row[i], Estimate) and c.n is not None})
-    support = tag("span", f"n = {_range(counts)}", class_="n") if counts else ""
+    support = _support([row[i] for row in table.rows], table.units)
     kind = "digest" if column.key == DIGEST else "num" if numeric(table, i) else None
-    return tag("th", heading(column), support, scope="col", title=column.about or None, class_=kind)
+    small = tag("span", support, class_="n") if support else ""
+    return tag("th", heading(column), small, scope="col", title=column.about or None, class_=kind)
 
 
-def _range(counts: list[int]) -> str:
+def behind(table: Table) -> str:
+    """The caption, and how much stands behind the estimates, for forms that do not say it in headings."""
+    support = _support([cell for row in table.rows for cell in row], table.units)
+    return f"{table.caption.rstrip()} Behind each estimate: {support}.".strip() if support else table.caption
+
+
+def _support(cells: Sequence[Cell], units: str) -> str:
+    """``n = 12-40, 6-20 pictures``; empty where no cell knows."""
+    estimates = [cell for cell in cells if isinstance(cell, Estimate)]
+    n = sorted({cell.n for cell in estimates if cell.n is not None})
+    groups = sorted({cell.groups for cell in estimates if cell.groups is not None})
+    told = (f"n = {_range(n)}" if n else "", f"{_range(groups)} {units}" if groups else "")
+    return ", ".join(filter(None, told))
+
+
+def _range(counts: Sequence[int]) -> str:
     return f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,}-{counts[-1]:,}"
 
 
@@ -165,7 +187,7 @@ def _html_cell(table: Table, cell: Cell, i: int) -> Html:
     column = table.columns[i]
     side = "num" if numeric(table, i) else None
     if isinstance(cell, Estimate):
-        return _html_estimate(cell, column)
+        return _html_estimate(cell, column, table.units)
     if i == 0:
         return tag("th", plain(cell, column), scope="row", class_=side)
     if column.key == DIGEST:
@@ -173,11 +195,11 @@ def _html_cell(table: Table, cell: Cell, i: int) -> Html:
     return tag("td", plain(cell, column), class_=side)
 
 
-def _html_estimate(cell: Estimate, column: Column) -> Html:
+def _html_estimate(cell: Estimate, column: Column, units: str) -> Html:
     if math.isnan(cell.value):
         why = cell.reason or "missing"
         return tag("td", tag("abbr", MISSING, title=why), class_="num none")
-    count = "" if cell.n is None else f"n = {cell.n:,}"
+    count = _support([cell], units)
     around = interval(cell, column.percent)
     small = tag("span", around, class_="ci") if around else ""
     return tag("td", join(number(cell.value, column.percent), small), class_="num", title=count or None)

@@ -150,7 +150,8 @@ def _line(name: str, points: Mapping[str, Mapping[str, Any]]) -> Series:
 
 def _estimate(found: Mapping[str, Any]) -> Estimate:
     value, low, high = (_number(found[name]) for name in ("value", "low", "high"))
-    return Estimate(value, low, high, found["n"], "no such answers" if math.isnan(value) else "")
+    reason = "no such answers" if math.isnan(value) else ""
+    return Estimate(value, low, high, found["n"], reason, found.get("groups"))
 
 
 def _number(value: Any) -> float:

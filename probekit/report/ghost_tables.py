@@ -12,10 +12,11 @@ from probekit.evaluation.ghost_summary import GhostSummary
 from probekit.metrics.estimates import FEWEST
 from probekit.metrics.estimates import Estimate as Measured
 from probekit.metrics.rates_tones import ToneCurve
-from probekit.metrics.rates_trend import Trend
+from probekit.metrics.rates_trend import EXACT_IMAGES, Trend
+from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 
-INTERVALS = "Intervals of 95 % resample pictures; where all pictures agree, shares have Wilson's."
+INTERVALS = resampled()
 
 
 def prompt_table(prompts: Prompts, *, reading: bool, presence: bool) -> Table:
@@ -40,16 +41,29 @@ def prompt_table(prompts: Prompts, *, reading: bool, presence: bool) -> Table:
 
 def rate_table(found: GhostSummary) -> Table:
     """H-Rate at every tone, its average, its spread and its trend, by group."""
-    columns = (*_over_tones(found, percent=True), *_summary_columns(percent=True), *_trend_columns())
+    columns = (
+        *_over_tones(found, percent=True),
+        *_summary_columns(percent=True),
+        *_trend_columns(),
+        Column("unlabelled", "No label", "Answers with neither an affirmative nor a negative label."),
+    )
     rows: list[tuple[Cell, ...]] = [
-        (name, *_points(found, g.h_rate), *_summary(g.h_rate), *_trend(g.trend))
+        (
+            name,
+            *_points(found, g.h_rate),
+            *_summary(g.h_rate),
+            *_trend(g.trend),
+            sum(g.unlabelled.values()),
+        )
         for name, g in found.rates.groups.items()
     ]
     n = found.counts
     caption = (
         f"Share of valid responses that the rules call hallucinated; {n['without_verdict']} of "
-        f"{n['responses']} responses have no verdict. SD is the population SD over tones, as in the paper. "
-        f"z and p: Page's test for a rise with tone. {INTERVALS}"
+        f"{n['responses']} responses are empty or not decodable and have no verdict. Answers about an object "
+        "with neither an affirmative nor a negative label are valid and not hallucinated. SD is the "
+        "population SD over tones, as in the paper. z and p: Page's test for a rise with tone, p exact up "
+        f"to {EXACT_IMAGES} pictures that vary. {INTERVALS}"
     )
     return Table("H-Rate by tone", columns, tuple(rows), caption)
 
@@ -234,8 +248,7 @@ def terminal_tables(found: GhostSummary, *, rates: bool = True) -> tuple[Table, 
 
 def estimate(value: Measured) -> Estimate:
     """A measured estimate as a cell."""
-    reason = "no such answers" if math.isnan(value.value) else ""
-    return Estimate(value.value, value.low, value.high, value.n, reason)
+    return Estimate.of(value, "no such answers")
 
 
 def group_names(found: GhostSummary) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from probekit.evaluation.pope_audit import PopeAudit
 from probekit.evaluation.pope_record import audit_record
 from probekit.files import write_atomically, write_json
 from probekit.report.formats import to_csv, to_markdown
+from probekit.report.intervals import resampled
 from probekit.report.pope import pope_page
 from probekit.report.pope_tables import readout_table
 from probekit.report.tables import Cell, Column, Estimate, Table
@@ -48,7 +49,7 @@ def recorded_readouts(records: Mapping[str, Any]) -> Table:
             for one in found
         ]
         rows.append((name + " *" * (name in references), min(known, default=math.nan), *cells))
-    caption = "* reference. n/a: refused, its coverage is below 0.99. Intervals of 95 % resample pictures."
+    caption = f"* reference. n/a: refused, its coverage is below 0.99. {resampled()}"
     return Table("Readouts", columns, tuple(rows), caption)
 
 
@@ -87,4 +88,4 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         value = found.get(key)
         return math.nan if value is None else float(value)
 
-    return Estimate(number("value"), number("low"), number("high"))
+    return Estimate(*map(number, ("value", "low", "high")), found.get("n"), groups=found.get("groups"))

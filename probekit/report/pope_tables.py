@@ -7,10 +7,11 @@ from probekit.evaluation.pope_audit import PopeAudit
 from probekit.metrics import estimates
 from probekit.metrics.pope import MEASURES
 from probekit.metrics.pope_transitions import closed_form_f1
+from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 from probekit.scores.correction_tuning import TunedCorrection
 
-INTERVALS = "95 % intervals resample pictures; where all pictures agree, shares have Wilson's."
+INTERVALS = resampled()
 _FILE = Column("file", "Questions", "File of questions.")
 _READOUT = Column("readout", "Readout", "How a yes or a no was read from the model.")
 _TITLES = {
@@ -240,5 +241,4 @@ def _effect(effect: EffectSizes) -> tuple[Cell, ...]:
 
 
 def _cell(estimate: estimates.Estimate) -> Estimate:
-    reason = "undefined" if estimate.value != estimate.value else ""
-    return Estimate(estimate.value, estimate.low, estimate.high, estimate.n, reason)
+    return Estimate.of(estimate, "undefined")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probekit.detectors import DETECTORS
 from probekit.evaluation.records import Evaluation, Measure, Population, Record
 from probekit.labels import NON_ASSERTIVE
+from probekit.metrics.estimates import Estimate as Measured
+from probekit.report.intervals import resampled
 
 UNTRAINED_MIX = "none"
 MIXES: tuple[str, ...] = ("none", "natural", "10", "30", "100", "max")
@@ -16,8 +18,7 @@ MIXES: tuple[str, ...] = ("none", "natural", "10", "30", "100", "max")
 
 
 SOURCE = (
-    "Test mentions, mean over seeds, with 95 % intervals that resample images. "
-    "Numbers: evaluation.json, made by `probekit evaluate`."
+    f"Test mentions, mean over seeds. {resampled()} Numbers: evaluation.json, made by `probekit evaluate`."
 )
 
 
@@ -31,6 +32,7 @@ class Estimate:
         high: upper end of it.
         n: items behind the estimate; ``None`` when not known.
         reason: why there is no value, in a few words.
+        groups: pictures, or other units, that its interval resamples; ``None`` when not known.
     """
 
     value: float
@@ -38,6 +40,13 @@ class Estimate:
     high: float = math.nan
     n: int | None = None
     reason: str = ""
+    groups: int | None = None
+
+    @classmethod
+    def of(cls, found: Measured, reason: str = "no value") -> Estimate:
+        """A measured estimate as a cell; ``reason`` is told where it has no value."""
+        missing = reason if math.isnan(found.value) else ""
+        return cls(found.value, found.low, found.high, found.n, missing, found.groups)
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -68,12 +77,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under columns, with a caption that says where the numbers come from."""
+    """Rows of cells under columns, with a caption that says where the numbers come from.
+
+    Attributes:
+        units: what the intervals resample.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    units: str = "pictures"
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -89,7 +103,7 @@ class Table:
         wanted = set(keys)
         kept = [i for i, column in enumerate(self.columns) if column.key in wanted]
         rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
-        return Table(self.title, tuple(self.columns[i] for i in kept), rows, self.caption)
+        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +266,6 @@ def _estimate(record: Record | None, why: str) -> Estimate:
     if record is None:
         return Estimate(math.nan, reason=why or "not in the evaluation")
     if not math.isnan(record.value):
-        return Estimate(record.value, record.low, record.high, record.n)
+        return Estimate(record.value, record.low, record.high, record.n, groups=record.images)
     usual = "no mentions of this kind" if record.n == 0 else "cannot be computed from these mentions"
-    return Estimate(record.value, record.low, record.high, record.n, why or usual)
+    return Estimate(record.value, record.low, record.high, record.n, why or usual, record.images)

@@ -16,7 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from probekit.report.formats import DIGEST, heading, interval, number, numeric, plain
+from probekit.report.formats import DIGEST, behind, heading, interval, number, numeric, plain
 from probekit.report.tables import Cell, Column, Estimate, Table
 
 WIDE = 200
@@ -108,7 +108,7 @@ def _stacked(table: Table) -> Group:
 
 
 def _caption(table: Table) -> Text:
-    return Text(table.caption.replace("`", "").strip(), "dim", overflow="fold")
+    return Text(behind(table).replace("`", "").strip(), "dim", overflow="fold")
 
 
 def _grid(table: Table, form: Form, width: int) -> RichTable | None:

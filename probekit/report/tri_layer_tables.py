@@ -1,13 +1,12 @@
 """Tables of a Tri-Layer study: responses, scores, taxonomy, thresholds, contrasts, selection."""
 
-import math
-
 from probekit.evaluation.tri_layer_summary import ALL, TriLayerSummary
 from probekit.metrics.estimates import Estimate as Measured
+from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 from probekit.scores.taxonomy import PLACED, SHORT, Shares
 
-INTERVALS = "Intervals of 95 % resample pictures; where all pictures agree, shares have Wilson's."
+INTERVALS = resampled()
 MEANING = {
     "lad": "refusals on black against the picture (Eq. 1)",
     "lad_best": "the same, of the anchor likeliest on black",
@@ -179,8 +178,7 @@ def terminal_tables(found: TriLayerSummary) -> tuple[Table, ...]:
 
 def estimate(value: Measured) -> Estimate:
     """A measured estimate as a cell."""
-    reason = "no value" if math.isnan(value.value) else ""
-    return Estimate(value.value, value.low, value.high, value.n, reason)
+    return Estimate.of(value)
 
 
 def _category_columns() -> tuple[Column, ...]:
