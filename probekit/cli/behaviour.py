@@ -28,7 +28,8 @@ def selective(
     scores: Annotated[
         Path,
         typer.Argument(
-            help="CSV with confidence and correct, Tri-Layer rows, or a run folder.", show_default=False
+            help="CSV with confidence and correct, Tri-Layer rows, or the folder of a run or Tri-Layer run.",
+            show_default=False,
         ),
     ],
     coverage: Annotated[float, number(help="Share of rows answered.", above=0.0, most=1.0)] = 0.5,

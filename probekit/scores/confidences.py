@@ -43,6 +43,15 @@ def load_confidences(path: Path) -> tuple[Confidences, ...]:
         InputError: the file is none of the three, or a cell is of the wrong kind; file and line named.
     """
     if path.is_dir():
+        if (path / "tri_layer.csv").is_file():
+            return _of_tri_layer(path / "tri_layer.csv")
+        if not (path / "scores.csv").is_file():
+            raise InputError(
+                "the folder holds neither scores.csv, as `probekit run` and `evaluate` write it, nor "
+                "tri_layer.csv of `probekit tri-layer`",
+                where=str(path),
+                hint="Give the folder of such a run, or a CSV with confidence and correct.",
+            )
         return _of_run(path)
     header = _header(path)
     if {"lad", "vns", "model"} <= set(header):

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from probekit.cli import app
 from probekit.errors import InputError
 from probekit.files import read_json, read_jsonl, write_jsonl
+from probekit.scores.tri_layer import TriLayerRow, save_rows
 
 RUN = CliRunner()
 
@@ -54,11 +55,29 @@ def test_ghost_from_set_to_rates(ghost: Path, tmp_path: Path) -> None:
     )
     assert "40 responses, 0 without a verdict" in output
     assert "by wording, no judge" in output
+    # All eight pictures change at tone 5 alone; p is exact, two-sided: 2 / 2^8. The two tracks agree.
+    plain = " ".join(output.split())
+    assert "T4 to T5 8 up, 0 down, p 0.0078" in plain
+    assert "both 8, H-Rate only 0, H-Score only 0, neither 32; kappa 1.00." in plain
     held = read_json(out)["groups"]
     assert set(held) >= {"all", "text", "time", "presence", "human_intent"}
     assert [held["all"]["h_rate"]["points"][str(t)]["value"] for t in range(1, 6)] == [0, 0, 0, 0, 1]
     assert held["all"]["h_rate"]["average"]["value"] == pytest.approx(0.2)
     assert held["all"]["trend"]["p"] < 0.01
+
+
+def test_what_has_no_verdict_and_what_has_no_label_is_counted_by_reason(ghost: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    texts = ("", "\ufffd", "I cannot tell.", "A room.", "No.")
+    images = [i for _, i in read_jsonl(ghost / "manifest.jsonl") if i["category"] == "human_intent"]
+    key = Path(images[0]["image"]).stem
+    write_jsonl(answers, ({"image_id": key, "tone": n + 1, "text": text} for n, text in enumerate(texts)))
+    output = run("ghost", "score", answers, "--manifest", ghost / "manifest.jsonl", "--draws", 0)
+    assert "5 responses, 2 without a verdict (1 empty, 1 not decodable)" in output
+    plain = " ".join(output.split())
+    assert (
+        "2 valid answers have neither an affirmative nor a negative label (1 abstain, 1 say neither)" in plain
+    )
 
 
 def test_a_damaged_set_fails(ghost: Path, tmp_path: Path) -> None:
@@ -117,6 +136,24 @@ def test_selective_of_a_table(tmp_path: Path) -> None:
     output = run("selective", path, "--draws", 20, "--out", tmp_path / "o.json")
     assert "0.2967" in output
     assert json.loads((tmp_path / "o.json").read_text())["s"]["e_aurc"]["value"] == pytest.approx(1 / 6)
+
+
+def test_selective_of_a_tri_layer_run(tmp_path: Path) -> None:
+    """The folder says what its rows say; a folder without either is told so."""
+    rows = [
+        TriLayerRow("m", "t", f"s{n}", f"i{n}", lad=3.0 - n % 2, vns=1.0 + n, cs=1.0, correct=n % 3 > 0)
+        for n in range(12)
+    ]
+    save_rows(tmp_path / "tri_layer.csv", rows)
+    ours, theirs = (tmp_path / name for name in ("ours.json", "theirs.json"))
+    run("selective", tmp_path, "--draws", 0, "--out", ours)
+    run("selective", tmp_path / "tri_layer.csv", "--draws", 0, "--out", theirs)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert set(json.loads(ours.read_text())) == {"m"}
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(app, ["selective", str(tmp_path / "empty")])
+    assert isinstance(done.exception, InputError)
+    assert "tri_layer.csv of `probekit tri-layer`" in str(done.exception)
 
 
 def test_consistency_of_the_printed_numbers(tmp_path: Path) -> None:
