@@ -11,6 +11,7 @@ Artefact: RUN/studies/absent_present.csv, .md and .svg.
 from collections.abc import Sequence
 
 from probekit.detectors.select import select
+from probekit.errors import run_telling
 from probekit.evaluation.absent import absent_against_present
 from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.run import scored_by_heads
@@ -23,7 +24,7 @@ from probekit.report.tables import Column, Table
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = study_job(__doc__, arguments)
-    setting = Setting.of_run(given.run, given.seeds)
+    setting = Setting.of_run(given.run, given.seeds, given.labels)
     protocol = Protocol(setting.population, setting.splits)
     heads, mix = given.run / "heads", "none" if given.mixes is None else given.mixes[0]
     chosen, _ = select(setting.store, given.detectors)
@@ -59,4 +60,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probekit.captures import parse_capture
-from probekit.errors import InputError
+from probekit.errors import InputError, run_telling
 from probekit.evaluation.capture_grids import GridEffects, capture_grid, compare_groups
 from probekit.evaluation.effect_maps import benjamini_hochberg, holm
 from probekit.evaluation.pope_record import effect_record
@@ -120,4 +120,4 @@ def _page(found: GridEffects, significant: dict[str, int], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

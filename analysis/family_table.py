@@ -15,7 +15,7 @@ from pathlib import Path
 
 from probekit.captures import AttentionGrid
 from probekit.detectors import DETECTORS
-from probekit.errors import FamilyError
+from probekit.errors import FamilyError, run_telling
 from probekit.families import Vlm, load
 from probekit.families.tiny import TINY, make
 from probekit.files import write_atomically
@@ -114,4 +114,4 @@ def _worth_a_note(outcome: Outcome) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -13,6 +13,7 @@ import csv
 import io
 from pathlib import Path
 
+from probekit.errors import run_telling
 from probekit.files import write_atomically
 from probekit.metrics.rates_consistency import check, load_printed
 
@@ -40,4 +41,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

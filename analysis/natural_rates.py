@@ -12,6 +12,7 @@ Artefact: OUT/natural_rates.csv, .md and .svg.
 from collections.abc import Sequence
 
 from probekit.detectors import population
+from probekit.errors import run_telling
 from probekit.evaluation.natural import chair_non_assertive_share, natural_rates
 from probekit.evaluation.study import study_job
 from probekit.labels import LabelSet
@@ -53,4 +54,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from probekit.errors import InputError
+from probekit.errors import InputError, run_telling
 from probekit.evaluation.pope_audit import PopeAudit, audit
 from probekit.evaluation.pope_store import load_split
 from probekit.report.pope_files import write_audits
@@ -63,4 +63,4 @@ def _say(split: str, found: PopeAudit) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from probekit.detectors import VARIANTS
+from probekit.errors import run_telling
 from probekit.evaluation.protocol import Protocol, Scored
 from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.setting import Setting
@@ -78,4 +79,4 @@ def _cell(record: Record) -> Estimate:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

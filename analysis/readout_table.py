@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from probekit.errors import InputError
+from probekit.errors import InputError, run_telling
 from probekit.files import write_atomically
 from probekit.readouts import (
     ANSWER_PREFIX,
@@ -94,4 +94,4 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -3,15 +3,16 @@
 Question: when another model's captions are forced through this model, does the cost of correcting the
 probes follow the captions or the model (NAME-Bench 5.1, Appendix D)?
 Input: two run folders with evaluation.json: OWN traced the model on its own captions, FORCED the same
-model on generations of another (`probekit extract --generations`, see configs/extract/teacher_forced.yaml).
+model on captions of another (`python -m extract.other_texts configs/extract/teacher_forced.yaml`, or
+`probekit run MODEL --texts CAPTIONS`).
 Artefact: FORCED/studies/teacher_forced_control.csv, .md and .svg.
 
-    python -m analysis.teacher_forced_control runs/forced --other runs/own
+    python -m analysis.teacher_forced_control runs/forced/organism --other runs/demo
 """
 
 from collections.abc import Sequence
 
-from probekit.errors import InputError
+from probekit.errors import InputError, run_telling
 from probekit.evaluation.budgets import MIXES
 from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.study import study_job
@@ -30,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if own.provenance["revision"] != forced.provenance["revision"]:
         raise InputError(
             f"{given.others[0]} and {given.run} traced different models",
-            hint="The control holds the model fixed and changes the captions.",
+            hint="The control holds the model fixed and changes the captions: the other must be a run of "
+            "this model on its own.",
         )
     shown = "hidden_mid" if given.detectors is None else given.detectors[0]
     sides = [_records(own), _records(forced)]
@@ -72,4 +74,4 @@ def _cell(record: Record) -> Estimate:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from probekit.errors import run_telling
 from probekit.files import write_atomically
 from probekit.metrics.estimates import Estimate
 from probekit.scores import tri_layer as t
@@ -99,4 +100,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

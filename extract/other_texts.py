@@ -1,8 +1,10 @@
 """Do other models show the same signs on texts they did not write?
 
-Question: what do a run's mentions look like from inside models that are merely made to say them?
+Question: what do a run's mentions look like from inside models that are merely made to say them, and do
+the detectors find the same hallucinations there?
 Input: a YAML file with ``run`` (a run's folder), ``models`` (names or folders) and ``out``.
-Artefact: OUT/MODEL/, one store a model, to be compared by ``python -m analysis.teacher_forced_control``.
+Artefact: OUT/MODEL/, a run a model, with store and evaluation.json. `python -m
+analysis.teacher_forced_control` compares each with the run of that model on its own captions.
 
     python -m extract.other_texts configs/extract/other_texts.yaml
 """
@@ -12,11 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probekit import jobs
-from probekit.errors import InputError
+from probekit.cli.names import split
+from probekit.errors import InputError, run_telling
 from probekit.files import read_json
-from probekit.pipeline.extract import captures_of, extract
 from probekit.pipeline.folder import RunFolder
+from probekit.pipeline.run import run
 from probekit.yaml_files import read_yaml
+
+KEPT = ("images", "references", "vocabulary", "usage")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -24,27 +29,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", type=Path)
-    parser.add_argument("--detector", action="append", help="only what this detector needs; may be repeated")
+    parser.add_argument(
+        "--detectors", "--detector", action="append", help="only these; several with commas, or repeated"
+    )
     given = parser.parse_args(arguments)
     study = read_yaml(given.study)
     missing = {"run", "models", "out"} - set(study if isinstance(study, dict) else ())
     if missing:
         raise InputError(f"missing {', '.join(sorted(missing))}", where=str(given.study))
-    run = RunFolder(Path(study["run"]))
-    images = Path(read_json(run.job)["images"])
+    source = RunFolder(Path(study["run"]))
+    before = read_json(source.job)
+    if not isinstance(before, dict) or not set(KEPT) <= set(before):
+        raise InputError("not the job of a run", where=str(source.job))
     for model in study["models"]:
+        # the texts, not their token ids: another model has other tokens
         job = jobs.make(
-            jobs.ExtractJob,
-            model={"name": model},
-            generations=run.generations,
-            rows=run.rows,
-            images=images,
-            out=Path(study["out"]) / Path(model).name,
-            captures=captures_of(given.detector),
-            own_texts=False,
+            jobs.RunJob,
+            model={"name": str(model)},
+            texts=source.generations,
+            out=Path(study["out"]) / Path(str(model)).name,
+            detectors=split(given.detectors),
+            **{name: before[name] for name in KEPT},
         )
-        print(f"store: {extract(job)}")
+        run(job).show()
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

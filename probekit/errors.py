@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import sys
+from collections.abc import Callable
 from typing import ClassVar
 
 
@@ -49,3 +53,26 @@ class FamilyError(ProbekitError):
 
 class ContractError(ProbekitError):
     """A number broke an invariant that must hold, such as attention masses that do not sum to one."""
+
+
+def run_telling(body: Callable[[], object]) -> None:
+    """Run a command or a study; what goes wrong is told in a line or two, without a traceback.
+
+    Leaves the process with 2 after bad usage or bad input, 1 after another failure, 130 when interrupted.
+    """
+    logging.basicConfig(level=logging.WARNING, format="warning: %(message)s")
+    try:
+        body()
+    except ProbekitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except (OSError, UnicodeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            print("  Free some space, then run the same command again.", file=sys.stderr)
+            sys.exit(1)
+        print("  Check that the path exists, is of the right kind, and may be written.", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)

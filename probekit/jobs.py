@@ -309,6 +309,7 @@ class StudyJob(_Job):
         detectors: names; what the study says when absent.
         mixes: mixing budgets; what the study says when absent.
         seeds: number of splits.
+        labels: labels of the store's rows; ``RUN/labels/labels.jsonl`` when absent.
         out: where the table and the figure go; ``RUN/studies`` when absent.
     """
 
@@ -317,6 +318,7 @@ class StudyJob(_Job):
     detectors: tuple[str, ...] | None = None
     mixes: tuple[Literal["none", "natural", "10", "30", "100", "max"], ...] | None = None
     seeds: int = Field(3, ge=1)
+    labels: Path | None = None
     out: Path | None = None
 
     irrelevant: ClassVar[frozenset[str]] = frozenset({"out"})

@@ -11,6 +11,7 @@ Artefact: RUN/studies/hedges_as_claims.csv, .md and .svg.
 from collections.abc import Sequence
 
 from probekit.detectors.select import select
+from probekit.errors import run_telling
 from probekit.evaluation.budgets import Mix
 from probekit.evaluation.natural import hedges_as_claims
 from probekit.evaluation.protocol import Protocol
@@ -28,7 +29,7 @@ MIXES: tuple[Mix, ...] = ("none", "natural")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = study_job(__doc__, arguments)
-    usual = Setting.of_run(given.run, given.seeds)
+    usual = Setting.of_run(given.run, given.seeds, given.labels)
     claims = Setting.of(usual.store, hedges_as_claims(usual.labels), given.seeds)
     served, _ = select(usual.store, given.detectors)
     five = ("lookback", "hidden_mid", "hidden_last", "dhcp", "text_only")
@@ -65,4 +66,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

@@ -2,11 +2,11 @@
 
 Question: AUROC of a logistic probe on every layer a store holds, for each mixing budget; all seeds and
 budgets of a layer are solved together.
-Input: a run folder whose store was extracted with hidden states of several layers, such as
-configs/extract/layer_sweep.yaml.
+Input: a folder whose store holds hidden states of several layers, which `probekit extract
+configs/extract/layer_sweep.yaml` makes, and labels of its rows.
 Artefact: RUN/studies/layer_sweep.csv, .md and .svg.
 
-    python -m train.layer_sweep runs/layers --mix none --mix 100
+    python -m train.layer_sweep runs/layers --labels runs/demo/labels/labels.jsonl --mix none --mix 100
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from probekit.captures import HiddenState
 from probekit.detectors import Detector, State
 from probekit.detectors.heads.logistic import Logistic
 from probekit.detectors.table import CONCRETE, HALLUCINATED
-from probekit.errors import InputError
+from probekit.errors import InputError, run_telling
 from probekit.evaluation.pooled import Pooled
 from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.refit import mix_recipe, refit
@@ -29,14 +29,14 @@ from probekit.report.tables import Column, Table
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = study_job(__doc__, arguments)
-    setting = Setting.of_run(given.run, given.seeds)
+    setting = Setting.of_run(given.run, given.seeds, given.labels)
     depth, mixes = setting.store.depth, list(given.mixes or ("none",))
     states = [c for c in setting.store.captures if isinstance(c, HiddenState) and c.read_at == "self"]
     layers = {c.index(depth): c for c in states if c.norm == "post" and not c.text_only and c.window == 4}
     if len(layers) < 2:
         raise InputError(
             f"the store holds the states of {len(layers)} layers",
-            hint="See configs/extract/layer_sweep.yaml.",
+            hint="Extract them into another store: see configs/extract/layer_sweep.yaml.",
         )
     protocol = Protocol(setting.population, setting.splits)
     label = setting.population.label
@@ -64,4 +64,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

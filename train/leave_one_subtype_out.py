@@ -11,6 +11,7 @@ Artefact: RUN/studies/leave_one_subtype_out.csv, .md and .svg.
 from collections.abc import Sequence
 
 from probekit.detectors.select import select
+from probekit.errors import run_telling
 from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.setting import Setting
 from probekit.evaluation.study import study_job
@@ -23,7 +24,7 @@ from probekit.report.tables import Column, Table
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = study_job(__doc__, arguments)
-    setting = Setting.of_run(given.run, given.seeds)
+    setting = Setting.of_run(given.run, given.seeds, given.labels)
     protocol = Protocol(setting.population, setting.splits)
     served, _ = select(setting.store, given.detectors)
     five = ("lookback", "hidden_mid", "hidden_last", "dhcp", "text_only")
@@ -49,4 +50,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

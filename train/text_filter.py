@@ -11,6 +11,7 @@ Artefact: RUN/studies/text_filter.csv, .md and .svg.
 from collections.abc import Sequence
 
 from probekit.detectors.select import select
+from probekit.errors import run_telling
 from probekit.evaluation.protocol import Protocol
 from probekit.evaluation.records import Record
 from probekit.evaluation.run import scored_by_heads
@@ -24,7 +25,7 @@ from probekit.report.tables import Column, Estimate, Table
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = study_job(__doc__, arguments)
-    setting = Setting.of_run(given.run, given.seeds)
+    setting = Setting.of_run(given.run, given.seeds, given.labels)
     protocol = Protocol(setting.population, setting.splits)
     made = text_filter(setting, protocol)
     heads, mix = given.run / "heads", "natural" if given.mixes is None else given.mixes[0]
@@ -72,4 +73,4 @@ def _cell(record: Record) -> Estimate:
 
 
 if __name__ == "__main__":
-    main()
+    run_telling(main)

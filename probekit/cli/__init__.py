@@ -6,15 +6,13 @@ failed, 2 bad usage or bad input.
 
 from __future__ import annotations
 
-import errno
-import logging
-import sys
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Annotated
 
 import typer
 
-from probekit.errors import ProbekitError
+from probekit.errors import run_telling
 
 app = typer.Typer(
     name="probekit",
@@ -46,21 +44,24 @@ for _group in GROUPS:
         import_module(f"probekit.cli.{_group}").register(app)
 
 
+def _version(asked: bool) -> bool:
+    if asked:
+        from probekit import __version__
+
+        typer.echo(f"probekit {__version__}")
+        raise typer.Exit
+    return asked
+
+
+@app.callback(help=app.info.help)
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options that need no command."""
+
+
 def main() -> None:
     """Entry point of the command ``probekit``."""
-    logging.basicConfig(level=logging.WARNING, format="warning: %(message)s")
-    try:
-        app(standalone_mode=True)
-    except ProbekitError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except (OSError, UnicodeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            print("  Free some space, then run the same command again.", file=sys.stderr)
-            sys.exit(1)
-        print("  Check that the path exists, is of the right kind, and may be written.", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+    run_telling(lambda: app(standalone_mode=True))

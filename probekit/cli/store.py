@@ -33,7 +33,8 @@ def ls(store: Folder, as_json: AsJson = False) -> None:
     their own in a folder below and are listed with it.
 
     Nothing but headers is read. A detector that cannot be served is shown with the captures it lacks:
-    extract again with that detector named to add them.
+    captures cannot be added to a store, so extract again into another --out, with all detectors named
+    that the new store is to serve.
 
     Example: probekit ls runs/demo/store
     """

@@ -39,7 +39,7 @@ def select(
         if lacking := store.missing(detector.needs()):
             raise UnservedError(
                 f"the store cannot serve {name}: it lacks {', '.join(c.key for c in lacking)}",
-                hint="Extract again with these captures, or name other detectors.",
+                hint="Extract into another --out with this detector named, or name other detectors.",
             )
         chosen[name] = detector
     return chosen, {}

@@ -76,9 +76,9 @@ class Setting:
         return cls.of(Store.open(store), LabelSet.load(labels), seeds, natural_share, str(labels))
 
     @classmethod
-    def of_run(cls, run: Path, seeds: int = 3) -> "Setting":
-        """The setting of a run folder."""
-        return cls.load(run / "store", run / "labels" / "labels.jsonl", seeds)
+    def of_run(cls, run: Path, seeds: int = 3, labels: Path | None = None) -> "Setting":
+        """The setting of a run folder, whose labels may lie elsewhere."""
+        return cls.load(run / "store", labels or run / "labels" / "labels.jsonl", seeds)
 
     def save_splits(self, heads: Path) -> None:
         """Write each split beside the heads, so that anyone can see which images a head saw."""

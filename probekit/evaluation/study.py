@@ -23,16 +23,20 @@ def study_job(about: str | None, arguments: Sequence[str] | None = None) -> jobs
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a run's folder, or a YAML file (see configs)")
     parser.add_argument("--other", action="append", type=Path, help="another run; may be repeated")
-    parser.add_argument("--detector", action="append", help="only this detector; may be repeated")
+    parser.add_argument(
+        "--detectors", "--detector", action="append", help="only these; several with commas, or repeated"
+    )
     parser.add_argument("--mix", action="append", help="only this budget; may be repeated")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--labels", type=Path, help="default: RUN/labels/labels.jsonl")
     parser.add_argument("--out", type=Path, help="default: RUN/studies")
     given = parser.parse_args(arguments)
     values: dict[str, Any] = {
         "others": given.other,
-        "detectors": given.detector,
+        "detectors": [n.strip() for one in given.detectors or () for n in one.split(",")] or None,
         "mixes": given.mix,
         "seeds": given.seeds,
+        "labels": given.labels,
         "out": given.out,
     }
     if given.run.suffix in (".yaml", ".yml"):

@@ -64,7 +64,7 @@ def image_id(image: object) -> str:
 
 
 def coco_number(image: str) -> str | None:
-    """COCO's number of an image id, such as ``4108`` of ``COCO_val2014_000000004108``; else ``None``."""
+    """COCO's number in an image id, as ``4108`` of ``COCO_val2014_000000004108``; else ``None``."""
     match = _COCO_NAME.fullmatch(image)
     return match.group(1) if match else None
 

@@ -144,7 +144,7 @@ class Store:
             raise UnservedError(
                 f"{who} needs {', '.join(c.key for c in absent)}, which the store does not hold",
                 where=str(self.path),
-                hint="Extract again with these captures; `probekit ls STORE` shows what is there.",
+                hint="Extract into another --out with these; `probekit ls STORE` shows what is there.",
             )
 
     def rows(self) -> RowTable:

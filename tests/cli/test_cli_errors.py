@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from probekit.cli import main
+from probekit import __version__
+from probekit.cli import app, main
 
 CODE = "from probekit.cli import main; main()"
 
@@ -46,3 +48,14 @@ def test_a_full_disk_is_said_to_be_full(
     said = capsys.readouterr().err
     assert "Free some space" in said
     assert "path exists" not in said
+
+
+def test_the_version_is_told() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert done.exit_code == 0
+    assert done.output == f"probekit {__version__}\n"
+
+
+def test_an_unservable_detector_is_told_to_need_another_store() -> None:
+    said = " ".join(CliRunner().invoke(app, ["ls", "--help"]).output.split())
+    assert "captures cannot be added to a store, so extract again into another --out" in said

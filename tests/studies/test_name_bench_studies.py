@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -13,7 +14,10 @@ import yaml
 
 from probekit.captures import HiddenState
 from probekit.detectors import DETECTORS
+from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.run import evaluate, train
+from probekit.pipeline.run import demo_job
+from probekit.pipeline.run import run as run_all
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("lookback", "hidden_mid", "text_only", "pas", "position")
@@ -60,6 +64,26 @@ def test_mixing_curve(made: Path) -> None:
     assert float(row["max"]) < float(row["none"])
     assert float(row["none_low"]) <= float(row["none"]) <= float(row["none_high"])
     assert {name for name, _ in rows} == {"lookback", "hidden_mid", "text_only"}
+
+
+def test_the_mixing_curve_goes_from_fewest_to_most(tmp_path: Path) -> None:
+    """The natural share lies anywhere among the fixed ones: the axis follows what was drawn."""
+    sizes = {"none": 0, "natural": 50, "10": 3, "30": 9, "100": 30, "max": 60}
+    records = [
+        Record("probe", "v", mix, measure, "all", "all", 0.5, 0.4, 0.6, 40, 20)
+        for mix in sizes
+        for measure in ("fpr_non_assertive", "tpr")
+    ]
+    counts = {"budgets": {mix: {"0": {"non_assertive": n}} for mix, n in sizes.items()}}
+    Evaluation(tuple(records), counts).save(tmp_path / "evaluation.json")
+    run("analysis.mixing_curve", tmp_path)
+    (row, _) = table(tmp_path, "mixing_curve")
+    assert [name for name in row if name in sizes] == sorted(sizes, key=lambda mix: sizes[mix])
+    drawn = (tmp_path / "studies" / "mixing_curve.svg").read_text()
+    labels = [f">{mix}{' %' * mix.isdigit()}<" for mix in sorted(sizes, key=lambda mix: sizes[mix])]
+    places = [drawn.index(label) for label in labels]
+    assert places == sorted(places)
+    assert "% of hallucinated" in (tmp_path / "studies" / "mixing_curve.md").read_text() + drawn
 
 
 def test_position_matching_prints_both_positions(made: Path) -> None:
@@ -119,6 +143,79 @@ def test_layer_sweep(made: Path) -> None:
     rows = table(made, "layer_sweep")
     assert [r["layer"] for r in rows] == ["0", "1", "2", "3"]
     assert all(float(r["none"]) > 0.6 for r in rows)
+
+
+def test_the_layer_sweep_takes_labels_of_another_folder(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "store").symlink_to(made / "store")
+    run("train.layer_sweep", tmp_path, "--labels", made / "labels/labels.jsonl", "--seeds", 1)
+    assert [r["layer"] for r in table(tmp_path, "layer_sweep")] == ["0", "1", "2", "3"]
+
+
+def test_the_layers_of_the_config_are_those_of_the_sweep() -> None:
+    from probekit import jobs
+    from probekit.captures import parse_capture
+
+    job = jobs.load(ROOT / "configs/extract/layer_sweep.yaml", jobs.ExtractJob)
+    assert [parse_capture(key) for key in job.captures] == [HiddenState(layer=n) for n in range(5)]
+    study = jobs.load(ROOT / "configs/train/layer_sweep.yaml", jobs.StudyJob)
+    assert study.run / "store" == job.out
+    assert study.labels == job.rows.parent / "labels/labels.jsonl"
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "configs").rglob("*.yaml")), ids=lambda file: file.stem)
+def test_the_first_line_of_each_config_is_the_command_that_runs_it(file: Path) -> None:
+    first = file.read_text().splitlines()[0].split()
+    assert str(file.relative_to(ROOT)) in first
+    if first[1] == "python":
+        assert (ROOT / (first[3].replace(".", "/") + ".py")).exists()
+    else:
+        assert first[1] == "probekit"
+
+
+def test_configs_that_are_named_somewhere_exist() -> None:
+    sources = [f for folder in ("analysis", "train", "extract", "docs") for f in (ROOT / folder).rglob("*.*")]
+    text = " ".join(f.read_text() for f in [*sources, ROOT / "README.md"] if f.suffix in (".py", ".md"))
+    named = set(re.findall(r"configs/\w+/\w+\.yaml", text))
+    assert "configs/extract/teacher_forced.yaml" in named
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_a_run_through_another_model_is_compared_with_its_own(tmp_path: Path) -> None:
+    """Texts go through anew with the model's tokens; the control then has both sides."""
+    own = demo_job(tmp_path / "own", 40, 3).model_copy(
+        update={"detectors": ("hidden_mid", "svar"), "mixes": ("none",), "seeds": 1}
+    )
+    run_all(own)
+    study = {"run": str(tmp_path / "own"), "models": ["organism"], "out": str(tmp_path / "forced")}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
+    run("extract.other_texts", tmp_path / "study.yaml", "--detectors", "hidden_mid,svar")
+    forced = tmp_path / "forced/organism"
+    run("analysis.teacher_forced_control", forced, "--other", tmp_path / "own", "--detector", "hidden_mid")
+    found = {(r["detector"], r["mix"], r["measure"]) for r in table(forced, "teacher_forced_control")}
+    assert ("hidden_mid", "none", "auroc") in found
+    assert ("svar", "none", "auroc") in found
+
+
+STUDIES = sorted(f for folder in ("analysis", "train", "extract") for f in (ROOT / folder).glob("*.py"))
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "effects": ("/none", "--labels", "/none", "--capture", "group_count", "--first", "a", "--second", "b"),
+    "tri_layer_tables": ("/none/rows.csv",),
+    "teacher_forced_control": ("/none", "--other", "/nowhere"),
+}
+MAKES_ITS_OWN = ("family_table", "readout_table", "ghost_consistency")
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_a_study_tells_bad_input_in_a_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert file.read_text().rstrip().endswith("run_telling(main)")
+    if file.stem in MAKES_ITS_OWN:
+        return
+    with pytest.raises(SystemExit) as left:
+        run(f"{file.parent.name}.{file.stem}", *ARGUMENTS.get(file.stem, ("/none",)))
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") or "\nerror: " in said, said
+    assert "/no" in said
 
 
 @pytest.mark.parametrize(
