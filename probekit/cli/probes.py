@@ -19,7 +19,11 @@ LabelsPath = Annotated[
 Names = Annotated[list[str] | None, detector_names("Only these detectors; all by default.")]
 Mixes = Annotated[
     list[str] | None,
-    typer.Option("--mix", help="none, natural, 10, 30, 100, max or all; may be repeated. Default: all."),
+    typer.Option(
+        "--mix",
+        help="Non-assertive training examples: none, natural (their share in captions), 10, 30 or 100 (% of "
+        "hallucinated ones), max (all there are), or all of these; may be repeated. Default: all.",
+    ),
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Number of splits by image.", min=1)]
 Share = Annotated[

@@ -16,7 +16,10 @@ def report(
     ] = None,
     mix: Annotated[
         str | None,
-        typer.Option(help="Mix the table and the page show first; by default natural, else the first."),
+        typer.Option(
+            help="Mix the table and the page show first: none, natural, 10, 30, 100 (% of the hallucinated "
+            "training examples) or max; by default natural, else the first."
+        ),
     ] = None,
 ) -> None:
     """Print the results table; write table.csv, table.md, table.tex, figures and report.html."""

@@ -12,9 +12,10 @@ from probekit.report.facts import facts
 from probekit.report.figures import Figure, Frame, Series, bar_figure, histogram_figure, line_figure
 from probekit.report.formats import to_html
 from probekit.report.markup import Html, join, tag
+from probekit.report.mixes import MEANING, UNIT, budgets, shown
 from probekit.report.page import Section
 from probekit.report.switch import switch
-from probekit.report.tables import MIXES, mix_shown, mixes, populations, results_table, variants
+from probekit.report.tables import mix_shown, mixes, populations, results_table, variants
 
 CLASSES: tuple[Label, ...] = (Label.CONCRETE, Label.HALLUCINATED, Label.NON_ASSERTIVE)
 TARGET = 0.10
@@ -57,8 +58,8 @@ def reading_section(missing: Sequence[str]) -> Section:
             "the share of the others. AUROC needs no threshold: 0.5 is chance, 1 is perfect. Later words "
             "are hallucinated more often, so a detector may merely tell the position: compare the row ",
             tag("strong", "position"),
-            " and the position-matched AUROC, where both classes stand at the same places. Mix is the "
-            "number of non-assertive mentions, labelled not hallucinated, among the training examples. "
+            " and the position-matched AUROC, where both classes stand at the same places. "
+            f"{MEANING} "
             "Pictures are split, not mentions: no picture is on two sides.",
         ),
         tag(
@@ -79,17 +80,19 @@ def results_section(evaluation: Evaluation, mix: str) -> Section:
     known = mixes(evaluation)
     if not known:
         return Section("Results", tag("p", "The evaluation holds no estimates."))
+    # a number on a button needs its unit, as a heading does
+    names = {shown(m): m for m in known}
     panels: dict[tuple[str, ...], Html] = {
-        (m, p): to_html(results_table(evaluation, m, p)) for m in known for p in present
+        (name, p): to_html(results_table(evaluation, m, p)) for name, m in names.items() for p in present
     }
-    axes = {"Mix": known, "Mentions": present}
-    body, style = switch("results", axes, panels, (mix, present[0]))
+    axes = {"Mix": tuple(names), "Mentions": present}
+    body, style = switch("results", axes, panels, (shown(mix), present[0]))
     return Section("Results", body, figures=(_area_figure(evaluation, mix),), style=style)
 
 
 def mixing_section(evaluation: Evaluation) -> Section:
     """False alarms on non-assertive mentions, and hits, against the mixing budget."""
-    budgets = _budgets(evaluation)
+    known = budgets(evaluation)
     trained = [pair for pair in variants(evaluation) if len(_own_mixes(evaluation, pair)) > 1]
     if not trained:
         return Section("The mixing curve", tag("p", "Only one mix was evaluated; a curve needs two."))
@@ -112,16 +115,14 @@ def mixing_section(evaluation: Evaluation) -> Section:
         ),
     )
     for measure, name, title, y, target in curves:
-        series = [_curve(evaluation, pair, measure, budgets) for pair in trained]
+        series = [_curve(evaluation, pair, measure, known) for pair in trained]
         frame = Frame(
             name,
             title,
-            "mix; below it, non-assertive training examples"
-            if any("\n" in label for label in budgets.values())
-            else "mix (numbers: non-assertive training examples, % of hallucinated)",
+            UNIT + (";\nbelow it, how many" if any("\n" in label for label in known.values()) else ""),
             y,
             _alt(title, series),
-            "Test mentions, mean over seeds; bars are 95 % intervals that resample images"
+            f"{MEANING} Test mentions, mean over seeds; bars are 95 % intervals that resample pictures"
             + ("; the dotted line is the rate aimed at. " if target is not None else ". ")
             + _EVALUATE,
         )
@@ -164,21 +165,6 @@ def position_section(mentions: Iterable[Mention]) -> Section:
 def counts_section(counts: Mapping[str, Any]) -> Section:
     """What was counted, what was left out, and why."""
     return Section("What was counted", facts(counts) if counts else tag("p", "No counts were recorded."))
-
-
-def _budgets(evaluation: Evaluation) -> dict[str, str]:
-    """Labels of the mixing budgets, fewest non-assertive training examples first where they are known:
-    the natural share may lie anywhere among the fixed ones."""
-    known = [mix for mix in mixes(evaluation) if mix in MIXES]
-    drawn: Mapping[str, Mapping[str, Mapping[str, int]]] = evaluation.counts.get("budgets", {})
-    sizes = {
-        mix: sum(seed["non_assertive"] for seed in drawn[mix].values()) / len(drawn[mix])
-        for mix in known
-        if drawn.get(mix)
-    }
-    if set(sizes) != set(known):
-        return {mix: mix for mix in known}
-    return {mix: f"{mix}\n{sizes[mix]:.0f}" for mix in sorted(known, key=lambda mix: sizes[mix])}
 
 
 def _own_mixes(evaluation: Evaluation, pair: tuple[str, str]) -> set[str]:
@@ -228,7 +214,7 @@ def _area_figure(evaluation: Evaluation, mix: str) -> Figure:
                 [r.high for _, r in kept],
             )
         )
-    title = f"AUROC with and without matched positions, mix {mix}"
+    title = f"AUROC with and without matched positions, mix {shown(mix)}"
     frame = Frame(
         "auroc",
         title,

@@ -18,7 +18,8 @@ MIXES: tuple[str, ...] = ("none", "natural", "10", "30", "100", "max")
 
 
 SOURCE = (
-    f"Test mentions, mean over seeds. {resampled()} Numbers: evaluation.json, made by `probekit evaluate`."
+    "Test mentions, mean over seeds. A mix in numbers is in % of the hallucinated training examples. "
+    f"{resampled()} Numbers: evaluation.json, made by `probekit evaluate`."
 )
 
 
@@ -200,7 +201,7 @@ def results_table(evaluation: Evaluation, mix: str, population: Population | Non
         (detector, variant, mix_shown(evaluation, detector, variant, mix), mix)
         for detector, variant in variants(evaluation)
     ]
-    title = f"Results, mix {mix}" + (
+    title = f"Results, mix {mix}{' %' if mix.isdigit() else ''}" + (
         "" if population is None else f", mentions {population.replace('_', '-')}"
     )
     return _table(evaluation, title, places, _slots(population))
@@ -246,7 +247,12 @@ def _table(
     columns = (
         Column("detector", "Detector"),
         Column("variant", "Variant", "Digest of every parameter of the detector."),
-        Column("mix", "Mix", "Non-assertive examples among the training ones; none for untrained detectors."),
+        Column(
+            "mix",
+            "Mix",
+            "Non-assertive training examples, a number in % of the hallucinated ones; none for untrained "
+            "detectors.",
+        ),
         *(slot.column for slot in slots),
     )
     return Table(title, columns, tuple(rows), SOURCE)

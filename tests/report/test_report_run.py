@@ -20,6 +20,7 @@ from probekit.cli.report import register
 from probekit.errors import InputError
 from probekit.evaluation.records import Evaluation
 from probekit.report import report
+from probekit.report.mixes import budgets as budgets_of
 from probekit.report.summary import mixing_section
 
 EVIL = '<script>alert("x")</script>'
@@ -68,7 +69,7 @@ def test_every_number_of_the_evaluation_is_in_its_panel(full_run: Path, written:
     assert len(panels) == 6
     checked = 0
     for panel in panels:
-        found = re.search(r"Results, mix (\w+), mentions ([\w-]+)<", panel)
+        found = re.search(r"Results, mix (\w+)(?: %)?, mentions ([\w-]+)<", panel)
         assert found is not None
         mix, population = found.groups()
         rows = dict(re.findall(r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', panel))
@@ -244,6 +245,9 @@ def test_mixes_stand_in_the_order_of_what_was_drawn(make_run: Callable[..., Path
     }
     drawn = Evaluation(evaluation.records, {"budgets": budgets}, {})
     for known, order in ((drawn, list(sizes)), (evaluation, ["none", "natural", "10", "30", "100", "max"])):
+        # numbers are per cent of the hallucinated training examples, and say so where they stand
+        assert "% of hallucinated" in mixing_section(known).figures[0].frame.x
+        assert budgets_of(known)["10"].startswith("10 %")
         figure = mixing_section(known).figures[0]
         first = figure.frame.alt.split("; ")[0].split("hidden_mid: ")[-1].split("lookback: ")[-1]
         assert [place.split()[0] for place in first.split(", ")] == order
