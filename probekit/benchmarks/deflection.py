@@ -5,8 +5,8 @@ distractors it should still answer; with distractors alone it should say that it
 """
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from probekit.files import read_jsonl
 
 LEAST_DISTRACTORS = 5
 """Distractors each sample needs (the paper's stage II)."""
+ALONE = "distractor"
+"""Field of a response that was given one distractor alone: the distractor's number from 0."""
 ALL = "all"
 """Name of all samples together, which is no kind."""
 
@@ -35,6 +37,22 @@ class Scenario(StrEnum):
     def answerable(self) -> bool:
         """Whether the gold evidence is given."""
         return self in (Scenario.ORACLE, Scenario.REALISTIC)
+
+    @property
+    def distracts(self) -> bool:
+        """Whether distractors are given."""
+        return self in (Scenario.REALISTIC, Scenario.ADVERSARIAL)
+
+    @classmethod
+    def chosen(cls, names: Collection[str]) -> "tuple[Scenario, ...]":
+        """The scenarios of these names in the benchmark's order; all of them for none.
+
+        Raises:
+            InputError: a name is unknown.
+        """
+        if strange := [name for name in names if name not in tuple(cls)]:
+            raise InputError(f"unknown scenario {strange[0]!r}", hint=f"Known: {', '.join(cls)}.")
+        return tuple(scenario for scenario in cls if not names or scenario in names)
 
 
 class Outcome(StrEnum):
@@ -127,12 +145,12 @@ def pose(
     where = f"sample {sample.sample_id}"
     if scenario.answerable and not sample.gold:
         raise InputError("no gold evidence", where=where)
-    if scenario in (Scenario.REALISTIC, Scenario.ADVERSARIAL) and not sample.distractors:
+    if scenario.distracts and not sample.distractors:
         raise InputError("no distractors", where=where, hint=f"Mine at least {LEAST_DISTRACTORS}.")
     pieces: list[tuple[Evidence, bool]] = []
     if scenario.answerable:
         pieces += [(piece, True) for piece in sample.gold]
-    if scenario in (Scenario.REALISTIC, Scenario.ADVERSARIAL):
+    if scenario.distracts:
         pieces += [(piece, False) for piece in sample.distractors]
     random.Random(seed_of(seed, f"{sample.sample_id}/{scenario}")).shuffle(pieces)
     pieces.sort(key=lambda pair: pair[0].asked is None)
@@ -171,6 +189,14 @@ def pose(
         tuple(piece for piece, _ in pieces),
         tuple(i for i, (_, gold) in enumerate(pieces) if gold),
     )
+
+
+def pose_alone(sample: Sample, number: int, *, seed: int = 0, wording: Wording | None = None) -> Posed:
+    """The prompt in which one distractor is all the evidence, for stage III; named ``ID-distractorN``."""
+    one = replace(sample, distractors=(sample.distractors[number],))
+    posed = pose(one, Scenario.ADVERSARIAL, seed=seed, wording=wording)
+    name = f"{sample.sample_id}-{ALONE}{number}"
+    return replace(posed, example=replace(posed.example, example_id=name))
 
 
 def _text(lines: Sequence[str], between: str) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from probekit.cli.deflection_building import deflection_gate, deflection_mine
-from probekit.cli.deflection_running import deflection_make, deflection_run
+from probekit.cli.deflection_running import Scenarios, deflection_answer, deflection_make, deflection_run
 from probekit.cli.options import (
     BaseUrl,
     Concurrency,
@@ -29,6 +29,7 @@ from probekit.cli.options import (
     show,
     table_of,
 )
+from probekit.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
     deflection = typer.Typer(no_args_is_help=True, help="DeflectionBench: answer, decline or invent.")
     deflection.command("make")(deflection_make)
     deflection.command("run")(deflection_run)
+    deflection.command("answer")(deflection_answer)
     deflection.command("mine")(deflection_mine)
     deflection.command("gate")(deflection_gate)
     deflection.command("questions")(deflection_questions)
@@ -48,19 +50,32 @@ def deflection_questions(
     samples: Annotated[Path, typer.Argument(help="Samples, JSON Lines.", show_default=False)],
     out: Annotated[Path, typer.Option(help="JSON Lines to write.", show_default=False)],
     seed: Seed = 0,
-    distractors: Annotated[
-        bool, typer.Option("--distractors", help="Each distractor alone instead, for gating (stage III).")
+    scenario: Scenarios = None,
+    single_distractors: Annotated[
+        bool,
+        typer.Option(
+            "--single-distractors", "--distractors", help="Each distractor alone, for gating (stage III)."
+        ),
     ] = False,
     wording: Annotated[Path | None, typer.Option(help="Sentences of the prompts, JSON.")] = None,
 ) -> None:
     """Write every sample's prompt under the four scenarios, for models that you ask yourself.
 
+    With --single-distractors and no --scenario those of single distractors alone.
     messages holds the chat, with {"type": "image"} where each of images goes. Put the model's answer into
     text, keep the ids, and go on with judge, score or gate.
     """
+    from probekit.benchmarks.deflection import Scenario
     from probekit.pipeline.deflection_questions import write_questions
 
-    count = write_questions(samples, out, seed=seed, wording=wording, alone=distractors)
+    count = write_questions(
+        samples,
+        out,
+        seed=seed,
+        wording=wording,
+        scenarios=() if single_distractors and not scenario else Scenario.chosen(scenario or ()),
+        alone=single_distractors,
+    )
     typer.echo(f"{count} prompts: {out}")
 
 
@@ -87,7 +102,7 @@ def deflection_judge(
     distinct(out, samples)
     items: list[dict[str, object] | None] = [
         {"question": r.sample.question, "answers": list(r.sample.answers), "response": r.text}
-        for r in load_responses(responses, load_samples(samples, least_distractors=0))
+        for r in load_responses(responses, load_samples(samples, least_distractors=0), alone=True)
     ]
     choice = judge_choice(judge, model, base_url, key_variable, concurrency, requests_per_minute, device)
     typer.echo(judge_file(choice, Column.OUTCOME, responses, items, "outcome", out, consent(yes)))
@@ -96,25 +111,38 @@ def deflection_judge(
 def deflection_score(
     responses: Responses,
     samples: Annotated[Path, typer.Option(help="Samples, JSON Lines.", show_default=False)],
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the pictures. Default: images beside the samples.")
+    ] = None,
     draws: Draws = 1000,
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
-    """Accuracy, deflection and hallucination per scenario; a recorded outcome overrules the rules."""
+    """Accuracy, deflection and hallucination per scenario; a recorded outcome overrules the rules.
+
+    Intervals draw samples that show a picture in common together. Without the pictures those with one name of
+    their question's picture are taken for such.
+    """
     from dataclasses import asdict
 
     from probekit.benchmarks.deflection import load_samples
+    from probekit.benchmarks.deflection_world import IMAGES
     from probekit.files import distinct, write_json
     from probekit.metrics.deflection import agreement, evaluate
     from probekit.metrics.deflection_responses import load_responses
+    from probekit.pipeline.deflection_clusters import clusters_of_samples
 
     if out is not None:
         distinct(out, responses, samples)
-    held = load_responses(responses, load_samples(samples, least_distractors=0))
+    known = load_samples(samples, least_distractors=0)
+    held = load_responses(responses, known)
+    clusters = clusters_of_samples(known, images or samples.parent / IMAGES)
+    if not held:
+        raise InputError("no response under a scenario", where=str(responses))
     result = evaluate(
         [r.outcome for r in held],
         [r.scenario for r in held],
-        [r.sample.sample_id for r in held],
+        [clusters.of[r.sample.sample_id] for r in held],
         draws=draws,
         seed=seed,
     )

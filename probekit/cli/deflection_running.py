@@ -21,6 +21,17 @@ from probekit.cli.model import (
 )
 from probekit.cli.options import Draws, Seed
 
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="parametric, oracle, realistic or adversarial; once for each. Default: all four.",
+    ),
+]
+Least = Annotated[
+    int,
+    typer.Option(help="Samples with fewer are refused where a scenario shows distractors.", min=0),
+]
 PerKind = Annotated[int, typer.Option(help="Samples of each of the twelve kinds.", min=1)]
 
 
@@ -59,13 +70,19 @@ def deflection_run(
         ),
     ] = None,
     per_kind: PerKind = 25,
-    least_distractors: Annotated[int, typer.Option(help="Samples with fewer are refused.", min=0)] = 5,
+    scenario: Scenarios = None,
+    least_distractors: Least = 5,
     max_new_tokens: Annotated[int, typer.Option(help="Longest answer.", min=1)] = 32,
     batch: Annotated[int, typer.Option(help="Prompts answered at once.", min=1)] = 16,
     shard_prompts: Annotated[int, typer.Option(help="Answers saved together in a store.", min=1)] = 128,
     no_trace: Annotated[
         bool, typer.Option("--no-trace", help="Stop at the rates: no pass, no detectors.")
     ] = False,
+    judged: Annotated[
+        Path | None,
+        typer.Option(help="Verdicts on answers.jsonl, of `deflection judge`; the rules decide the rest."),
+    ] = None,
+    judged_forced: Annotated[Path | None, typer.Option(help="The same on forced/answers.jsonl.")] = None,
     draws: Draws = 1000,
     seed: Seed = 0,
     batch_tokens: BatchTokens = None,
@@ -79,9 +96,10 @@ def deflection_run(
 ) -> None:
     """Answer, decline or invent: every sample without evidence, with it, among distractors, and without it.
 
-    Asks each prompt twice, free to decline and forced to answer; judges by rules; traces all answers once;
-    and asks whether the model's own silence beats selection by a detector at the same coverage. Running it
-    again goes on where it stopped.
+    Asks each prompt twice, free to decline and forced to answer; judges by rules, or takes the verdicts of
+    --judged; traces all answers once; and asks whether the model's own silence beats selection by a detector
+    at the same coverage. Running it again goes on where it stopped. With --scenario parametric samples need
+    neither evidence nor distractors, with oracle no distractors.
 
     For example: probekit deflection run organism --out runs/deflection
     or: probekit deflection run Qwen/Qwen2.5-VL-7B-Instruct --samples samples.jsonl --images pictures
@@ -91,6 +109,7 @@ def deflection_run(
     "answers": ["Paris"], "gold": [{"text": "..."}], "distractors": [{"text": "..."}, {"image": "b.jpg"}]}
     """
     from probekit import jobs
+    from probekit.benchmarks.deflection import Scenario
     from probekit.pipeline.deflection import DeflectionJob, deflection
 
     spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
@@ -109,5 +128,72 @@ def deflection_run(
         trace=not no_trace,
         draws=draws,
         seed=seed,
+        scenarios=Scenario.chosen(scenario or ()),
+        judged=judged,
+        judged_forced=judged_forced,
     )
     deflection(job).show()
+
+
+def deflection_answer(
+    model: Model,
+    samples: Annotated[Path, typer.Option(help="Samples, JSON Lines.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option(help="Answers to write, JSON Lines; its name is the model's.", show_default=False)
+    ],
+    scenario: Scenarios = None,
+    single_distractors: Annotated[
+        bool,
+        typer.Option("--single-distractors", help="Each distractor as the only evidence (stage III)."),
+    ] = False,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the pictures. Default: images beside the samples.")
+    ] = None,
+    wording: Annotated[
+        Path | None,
+        typer.Option(
+            help="Sentences of the prompts, JSON. Default: wording.json beside the samples, if any."
+        ),
+    ] = None,
+    least_distractors: Least = 5,
+    max_new_tokens: Annotated[int, typer.Option(help="Longest answer.", min=1)] = 32,
+    batch: Annotated[int, typer.Option(help="Prompts answered at once.", min=1)] = 16,
+    seed: Seed = 0,
+    revision: Revision = None,
+    dtype: Dtype = "auto",
+    device: Device = "auto",
+    quantization: Quantization = None,
+    prompt: Prompt = None,
+    trust_remote_code: RemoteCode = False,
+    offline: Offline = False,
+) -> None:
+    """Answers of one gating model, free to decline: what gate reads. No rates, no pass.
+
+    Stage I, before there is evidence: probekit deflection answer MODEL --samples bare.jsonl
+    --scenario parametric --out MODEL.jsonl
+
+    Stage III, after mining: probekit deflection answer MODEL --samples mined.jsonl --scenario oracle
+    --single-distractors --out MODEL.jsonl
+
+    With --single-distractors and no --scenario only single distractors are shown. Running it again goes on
+    where it stopped.
+    """
+    from probekit import jobs
+    from probekit.benchmarks.deflection import Scenario
+    from probekit.pipeline.deflection_ask import answer_samples
+
+    spec = model_spec(model, revision, dtype, device, quantization, prompt, trust_remote_code, offline)
+    count = answer_samples(
+        jobs.make(jobs.ModelSpec, **spec),
+        samples,
+        out,
+        images=images,
+        wording=wording,
+        scenarios=() if single_distractors and not scenario else Scenario.chosen(scenario or ()),
+        alone=single_distractors,
+        least_distractors=least_distractors,
+        max_new_tokens=max_new_tokens,
+        batch=batch,
+        seed=seed,
+    )
+    typer.echo(f"{count} answers: {out}")

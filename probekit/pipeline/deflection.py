@@ -10,10 +10,10 @@ OUT/deflection.json, deflection.html, tables/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probekit.benchmarks.deflection import Sample, load_samples
+from probekit.benchmarks.deflection import Sample, Scenario, load_samples
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.benchmarks.deflection_world import IMAGES, KINDS, SAMPLES, WORDING, make_deflection
 from probekit.errors import InputError
@@ -29,6 +29,10 @@ from probekit.pipeline.deflection_answers import (
     prompts_of,
     read_answers,
 )
+from probekit.pipeline.deflection_ask import beside
+from probekit.pipeline.deflection_clusters import clusters_of_prompts
+from probekit.pipeline.deflection_judged import overrule
+from probekit.pipeline.deflection_questions import least_of
 from probekit.pipeline.deflection_trace import trace_prompts
 from probekit.pipeline.pope_trace import Cost
 from probekit.pipeline.tracing import LateModel
@@ -48,7 +52,9 @@ class DeflectionJob:
         images: folder of their pictures.
         wording: JSON of the sentences; by default ``wording.json`` beside the samples, else the project's.
         per_kind: samples of each kind of the embedded model's own.
-        least_distractors: fewer are refused.
+        least_distractors: fewer are refused, where a scenario shows distractors.
+        scenarios: under which samples are asked.
+        judged, judged_forced: verdicts about the answers, and the forced ones, which overrule the rules.
         max_new_tokens: longest answer.
         batch: prompts answered at once.
         batch_tokens: tokens of one traced batch, which bounds memory.
@@ -72,6 +78,9 @@ class DeflectionJob:
     trace: bool = True
     draws: int = 1000
     seed: int = 0
+    scenarios: tuple[Scenario, ...] = tuple(Scenario)
+    judged: Path | None = None
+    judged_forced: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,10 @@ class DeflectionRun:
         console = standard_output()
         show(terminal_tables(self.summary), str(self.out / "tables"))
         for note in self.summary.notes:
-            console.print(f"missing: {note}", highlight=False)
+            console.print(f"note: {note}", highlight=False)
+        for what, whose in self.summary.whose.items():
+            if what == "free" or self.summary.forced_apart:
+                console.print(f"{what} answers: {whose.sentence()}", soft_wrap=True, highlight=False)
         cost = self.cost
         told = (
             f"{cost.computed:,} computed of {cost.distinct:,} distinct; {cost.unshared:,} without shared "
@@ -112,7 +124,8 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
     """
     model, new = LateModel(job.model), not (job.out / JOB).exists()
     samples_file, images, wording_file = _files(job, model)
-    samples = load_samples(samples_file, least_distractors=job.least_distractors)
+    least = least_of(job.scenarios, alone=False, least=job.least_distractors)
+    samples = load_samples(samples_file, least_distractors=least)
     wording = Wording() if wording_file is None else Wording.load(wording_file)
     source = {
         "model": job.model.name,
@@ -121,20 +134,40 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
         "wording": wording.digest(),
         "seed": job.seed,
         "max_new_tokens": job.max_new_tokens,
+        **({} if job.scenarios == tuple(Scenario) else {"scenarios": list(job.scenarios)}),
     }
+    apart = wording.offers_declining or any(sample.choices for sample in samples)
+    if job.judged_forced is not None and not apart:
+        raise InputError(
+            "no answers are forced apart from the free ones",
+            where=str(job.judged_forced),
+            hint="Leave --judged-forced out.",
+        )
     identity = {**source, "model": job.model.digest(), "samples": len(samples)}
     _refuse_another(job.out, identity)
-    posed = [prompts_of(samples, images, wording, seed=job.seed, forced=forced) for forced in (False, True)]
+    posed = [
+        prompts_of(samples, images, wording, seed=job.seed, forced=forced, scenarios=job.scenarios)
+        for forced in (False, True)
+    ]
     if new:
         check_prompts(model, posed[0])
         check_prompts(model, posed[1])
     write_json(job.out / JOB, identity)
     free, trace, cost = _variant(job, model, samples, posed[0], job.out, forced=False)
+    if job.judged is not None:
+        free = overrule(job.judged, free, samples)
     forced = free
-    if apart := wording.offers_declining or any(sample.choices for sample in samples):
+    if apart:
         forced, trace, spent = _variant(job, model, samples, posed[1], job.out / "forced", forced=True)
         cost += spent
-    found = summarise(free, forced, trace, forced_apart=apart, draws=job.draws, seed=job.seed)
+        if job.judged_forced is not None:
+            forced = overrule(job.judged_forced, forced, samples)
+    clusters = clusters_of_prompts(posed[0])
+    found = summarise(
+        free, forced, trace, forced_apart=apart, clusters=clusters.of, draws=job.draws, seed=job.seed
+    )
+    if clusters.note:
+        found = replace(found, notes=(*found.notes, clusters.note))
     write_json(job.out / NUMBERS, {**source, **found.record()})
     from probekit.report.deflection import write_deflection
 
@@ -145,9 +178,7 @@ def deflection(job: DeflectionJob) -> DeflectionRun:
 def _files(job: DeflectionJob, model: LateModel) -> tuple[Path, Path, Path | None]:
     """Samples, pictures and wording; the embedded model's own are made first."""
     if job.samples is not None:
-        beside = job.samples.parent / WORDING
-        wording = job.wording or (beside if beside.exists() else None)
-        return job.samples, job.images or job.samples.parent / IMAGES, wording
+        return job.samples, *beside(job.samples, job.images, job.wording)
     if job.model.name != ORGANISM:
         raise InputError(
             "no samples",
@@ -178,7 +209,8 @@ def _refuse_another(out: Path, identity: Json) -> None:
         before = read_json(path)
         if not isinstance(before, dict):
             raise InputError("not the job of a run", where=str(path), hint="Give another --out.")
-        if changed := [name for name in identity if before.get(name) != identity[name]]:
+        names = dict.fromkeys([*identity, "scenarios"])
+        if changed := [name for name in names if before.get(name) != identity.get(name)]:
             raise InputError(
                 f"the folder belongs to a run with another {', '.join(changed)}",
                 where=str(out),

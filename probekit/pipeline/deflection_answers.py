@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probekit.benchmarks.deflection import Posed, Sample, Scenario, pose
+from probekit.benchmarks.deflection import ALONE, Posed, Sample, Scenario, pose, pose_alone
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, sha256, write_json
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prompt:
-    """One sample under one scenario, ready to be asked."""
+    """One sample under one scenario, ready to be asked.
+
+    Attributes:
+        distractor: the number of the only distractor shown, in stage III.
+    """
 
     sample: Sample
     posed: Posed
     images: Path
+    distractor: int | None = None
 
     @property
     def example_id(self) -> str:
@@ -55,9 +60,20 @@ class Prompt:
 
 
 def prompts_of(
-    samples: Sequence[Sample], images: Path, wording: Wording, *, seed: int, forced: bool
+    samples: Sequence[Sample],
+    images: Path,
+    wording: Wording,
+    *,
+    seed: int,
+    forced: bool,
+    scenarios: Sequence[Scenario] = tuple(Scenario),
+    alone: bool = False,
 ) -> tuple[Prompt, ...]:
     """Every sample under every scenario; prompts with pictures first, so that batches never mix them.
+
+    Args:
+        scenarios: those to be asked.
+        alone: also every distractor by itself (stage III).
 
     Raises:
         InputError: a scenario needs evidence that a sample lacks, or a picture is missing; the sample is
@@ -66,8 +82,14 @@ def prompts_of(
     found = [
         Prompt(sample, pose(sample, scenario, seed=seed, wording=wording, forced=forced), images)
         for sample in samples
-        for scenario in Scenario
+        for scenario in scenarios
     ]
+    if alone:
+        found += [
+            Prompt(sample, pose_alone(sample, number, seed=seed, wording=wording), images, number)
+            for sample in samples
+            for number in range(len(sample.distractors))
+        ]
     for prompt in found:
         for path in prompt.paths:
             if not path.is_file():
@@ -239,10 +261,11 @@ def _written(model: LateModel, group: Sequence[Prompt], max_new_tokens: int) -> 
 def _asked(prompt: Prompt) -> Json:
     from probekit.families.conversation import chat
 
+    alone = prompt.distractor is not None
     return {
         "example_id": prompt.example_id,
         "sample_id": prompt.sample.sample_id,
-        "scenario": str(prompt.posed.scenario),
+        **({ALONE: prompt.distractor} if alone else {"scenario": str(prompt.posed.scenario)}),
         "images": list(prompt.posed.images),
         "messages": chat(prompt.posed.example.messages),
         "gold_at": list(prompt.posed.gold_at),

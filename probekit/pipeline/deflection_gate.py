@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +16,8 @@ from probekit.benchmarks.deflection_gating import (
 )
 from probekit.errors import InputError
 from probekit.files import Json, distinct, read_jsonl, write_jsonl
-from probekit.metrics.deflection_rules import judge
 from probekit.metrics.deflection_responses import load_responses
 
-ALONE = "distractor"
-"""Field of a response that was given one distractor alone: the distractor's number from 0."""
 DROPPED = "dropped.jsonl"
 
 
@@ -132,11 +129,8 @@ def _stage(
     """Outcome of every sample under one scenario, of each model that answered under it."""
     found: dict[str, dict[str, Outcome]] = {}
     for model, path in by_model.items():
-        scenes = [line for line in _lines(path) if ALONE not in line]
-        if not scenes:
-            continue
-        outcomes = {r.sample.sample_id: r.outcome for r in load_responses(path, samples, skip=ALONE)
-                    if r.scenario is scenario}  # fmt: skip
+        held = load_responses(path, samples)
+        outcomes = {r.sample.sample_id: r.outcome for r in held if r.scenario is scenario}
         if outcomes:
             if missing := [s.sample_id for s in samples if s.sample_id not in outcomes]:
                 raise InputError(f"no response to {missing[0]} under {scenario}", where=str(path))
@@ -145,34 +139,11 @@ def _stage(
 
 
 def _alone(path: Path, samples: Sequence[Sample]) -> dict[tuple[str, int], Outcome]:
-    known = {sample.sample_id: sample for sample in samples}
-    found: dict[tuple[str, int], Outcome] = {}
-    for number, line in read_jsonl(path, ("text",)):
-        if ALONE not in line:
-            continue
-        where, name, place = f"{path}, line {number}", str(line.get("sample_id")), line[ALONE]
-        if name not in known:
-            raise InputError(f"sample {name!r} is not among the samples", where=where)
-        if type(place) is not int or not 0 <= place < len(known[name].distractors):
-            raise InputError(f"sample {name!r} has no distractor {place!r}", where=where)
-        if not isinstance(line["text"], str):
-            raise InputError("'text' must be a text", where=where)
-        if (name, place) in found:
-            raise InputError(f"a second response to distractor {place} of {name!r} alone", where=where)
-        outcome = line.get("outcome")
-        if outcome is not None and outcome not in tuple(Outcome):
-            raise InputError(f"unknown outcome {outcome!r}", where=where)
-        found[name, place] = (
-            judge(line["text"], known[name].answers).outcome if outcome is None else Outcome(outcome)
-        )
-    return found
+    held = load_responses(path, samples, alone=True)
+    return {(r.sample.sample_id, r.distractor): r.outcome for r in held if r.distractor is not None}
 
 
 def _given(found: Mapping[tuple[str, int], Outcome], path: Path, sample: str, number: int) -> Outcome:
     if (sample, number) not in found:
         raise InputError(f"no response to distractor {number} of {sample} alone", where=str(path))
     return found[sample, number]
-
-
-def _lines(path: Path) -> Iterable[Json]:
-    return (line for _, line in read_jsonl(path, ("text",)))

@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from probekit.benchmarks.deflection import LEAST_DISTRACTORS, Posed, Sample, Scenario, load_samples, pose
+from probekit.benchmarks.deflection import (
+    ALONE,
+    LEAST_DISTRACTORS,
+    Posed,
+    Sample,
+    Scenario,
+    load_samples,
+    pose,
+    pose_alone,
+)
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.families.conversation import chat
 from probekit.files import Json, distinct, write_jsonl
-from probekit.pipeline.deflection_gate import ALONE
+
+
+def least_of(scenarios: Sequence[Scenario], *, alone: bool, least: int = LEAST_DISTRACTORS) -> int:
+    """Distractors that each sample needs: ``least`` where they are shown together, one for each alone."""
+    if any(scenario.distracts for scenario in scenarios):
+        return least
+    return min(1, least) if alone else 0
 
 
 def write_questions(
-    samples: Path, out: Path, *, seed: int = 0, wording: Path | None = None, alone: bool = False
+    samples: Path,
+    out: Path,
+    *,
+    seed: int = 0,
+    wording: Path | None = None,
+    scenarios: Sequence[Scenario] = tuple(Scenario),
+    alone: bool = False,
 ) -> int:
     """Write a line a prompt: ids, pictures in the order of their places, the chat, the last turn's text.
 
     Args:
-        alone: each distractor by itself instead of the four scenarios, for stage III.
+        scenarios: under which each sample is asked.
+        alone: also each distractor by itself, for stage III.
 
     Returns:
         How many there are.
+
+    Raises:
+        InputError: a sample lacks what a scenario shows.
     """
     distinct(out, samples, wording)
     words = Wording() if wording is None else Wording.load(wording)
-    held = load_samples(samples, least_distractors=1 if alone else LEAST_DISTRACTORS)
-    ask = _each_distractor if alone else _each_scenario
-    lines = [line for sample in held for line in ask(sample, seed, words)]
+    held = load_samples(samples, least_distractors=least_of(scenarios, alone=alone))
+    lines = [line for sample in held for line in _each_scenario(sample, scenarios, seed, words)]
+    if alone:
+        lines += [line for sample in held for line in _each_distractor(sample, seed, words)]
     write_jsonl(out, lines)
     return len(lines)
 
 
-def _each_scenario(sample: Sample, seed: int, wording: Wording) -> Iterator[Json]:
-    for scenario in Scenario:
+def _each_scenario(
+    sample: Sample, scenarios: Sequence[Scenario], seed: int, wording: Wording
+) -> Iterator[Json]:
+    for scenario in scenarios:
         posed = pose(sample, scenario, seed=seed, wording=wording)
         yield {
             "example_id": posed.example.example_id,
@@ -45,11 +72,14 @@ def _each_scenario(sample: Sample, seed: int, wording: Wording) -> Iterator[Json
 
 
 def _each_distractor(sample: Sample, seed: int, wording: Wording) -> Iterator[Json]:
-    for number, piece in enumerate(sample.distractors):
-        one = replace(sample, distractors=(piece,))
-        posed = pose(one, Scenario.ADVERSARIAL, seed=seed, wording=wording)
-        name = f"{sample.sample_id}-{ALONE}{number}"
-        yield {"example_id": name, "sample_id": sample.sample_id, ALONE: number, **_shown(posed)}
+    for number in range(len(sample.distractors)):
+        posed = pose_alone(sample, number, seed=seed, wording=wording)
+        yield {
+            "example_id": posed.example.example_id,
+            "sample_id": sample.sample_id,
+            ALONE: number,
+            **_shown(posed),
+        }
 
 
 def _shown(posed: Posed) -> Json:

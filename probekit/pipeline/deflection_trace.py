@@ -48,7 +48,7 @@ def trace_prompts(
     from probekit.store import finished
 
     job = digest(
-        [model.spec.digest(), [answers[prompt.example_id] for prompt in prompts], shard_prompts, "1"]
+        [model.spec.digest(), [answers[prompt.example_id] for prompt in prompts], shard_prompts, "2"]
     )
     shards = _shards(prompts, shard_prompts)
     for attention in (True, False):

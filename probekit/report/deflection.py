@@ -79,10 +79,24 @@ def write_deflection(
 def _reading(found: DeflectionSummary) -> Html:
     return tag(
         "p",
-        f"{found.samples} samples. Parametric: no evidence. Oracle: the evidence that holds the answer. "
+        f"{_size(found)} Parametric: no evidence. Oracle: the evidence that holds the answer. "
         "Realistic: that among distractors. Adversarial: distractors alone, where declining is right. Every "
-        "wrong answer counts as a hallucination.",
+        f"wrong answer counts as a hallucination. {_whose(found)}",
     )
+
+
+def _size(found: DeflectionSummary) -> str:
+    if found.groups in (0, found.samples):
+        return f"{found.samples} samples."
+    return f"{found.samples} samples, {found.groups} groups without a picture in common."
+
+
+def _whose(found: DeflectionSummary) -> str:
+    """Whose the outcomes are."""
+    told = [found.whose["free"].sentence()] if "free" in found.whose else []
+    if found.forced_apart and "forced" in found.whose:
+        told.append(f"Forced answers: {found.whose['forced'].sentence()}")
+    return " ".join(told)
 
 
 def _words(found: DeflectionSummary) -> Html:
@@ -92,11 +106,12 @@ def _words(found: DeflectionSummary) -> Html:
         else "The wording offers no declining, so forced answers are the free ones; a declined one counts as "
         "wrong."
     )
-    notes = "".join(f" Missing: {note}." for note in found.notes)
+    notes = "".join(f" Note: {note}." for note in found.notes)
     return tag(
         "p",
         f"{forced} A detector picks as many forced answers as the model attempts when free. Probes are "
-        f"cross-validated, all answers of a sample in one fold.{notes}",
+        "cross-validated, all answers about a picture in one fold. AURC is over all forced answers, "
+        f"whatever the model declines.{notes}",
     )
 
 

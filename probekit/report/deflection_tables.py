@@ -9,9 +9,12 @@ from probekit.captures import GROUPS
 from probekit.evaluation.deflection_summary import ALL, DeflectionSummary
 from probekit.metrics.deflection import DeflectionResult
 from probekit.metrics.estimates import Estimate as Measured
+from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 
-INTERVALS = "Intervals of 95 % resample samples; where all samples agree, shares have Wilson's."
+UNITS = "samples"
+"""What intervals resample."""
+INTERVALS = f"Samples with a picture in common count as one. {resampled(UNITS)}"
 
 
 def rate_table(results: Mapping[str, DeflectionResult], title: str, note: str = "") -> Table:
@@ -32,14 +35,15 @@ def rate_table(results: Mapping[str, DeflectionResult], title: str, note: str = 
     told = (
         "" if gap is None else f" Reliability gap {points(gap)} points (declined, adversarial minus oracle)."
     )
-    return Table(title, columns, tuple(rows), f"{note}{told} {INTERVALS}".strip())
+    return Table(title, columns, tuple(rows), f"{note}{told} {INTERVALS}".strip(), UNITS)
 
 
 def kind_table(results: Mapping[str, DeflectionResult], title: str = "By kind of sample") -> Table:
     """Accuracy of each kind under each scenario, and what the gold is worth; empty with one kind."""
+    asked = _asked(results)
     columns = (
         Column("kind", "Samples"),
-        *(Column(f"accuracy_{s}", f"Correct, {s}", percent=True) for s in Scenario),
+        *(Column(f"accuracy_{s}", f"Correct, {s}", percent=True) for s in asked),
         Column("evidence_gain", "Oracle minus parametric", percent=True),
         Column("gold_gain", "Realistic minus adversarial", percent=True),
     )
@@ -48,18 +52,19 @@ def kind_table(results: Mapping[str, DeflectionResult], title: str = "By kind of
         if kind == ALL:
             continue
         found = result.scenarios
-        right = [estimate(found[s].accuracy) if s in found else "n/a" for s in Scenario]
+        right = [estimate(found[s].accuracy) if s in found else "n/a" for s in asked]
         gains = ["n/a" if g is None else estimate(g) for g in (result.evidence_gain, result.gold_gain)]
         rows.append((kind, *right, *gains))
     caption = f"The last two columns say what the gold evidence is worth. {INTERVALS}"
-    return Table(title, columns, tuple(rows), caption)
+    return Table(title, columns, tuple(rows), caption, UNITS)
 
 
 def declined_table(results: Mapping[str, DeflectionResult]) -> Table:
     """What is declined of each kind under each scenario, and the reliability gap; empty with one kind."""
+    asked = _asked(results)
     columns = (
         Column("kind", "Samples"),
-        *(Column(f"deflection_{s}", f"Declined, {s}", percent=True) for s in Scenario),
+        *(Column(f"deflection_{s}", f"Declined, {s}", percent=True) for s in asked),
         Column("gap", "Reliability gap", percent=True),
     )
     rows: list[tuple[Cell, ...]] = []
@@ -67,11 +72,11 @@ def declined_table(results: Mapping[str, DeflectionResult]) -> Table:
         if kind == ALL:
             continue
         found = result.scenarios
-        declined = [estimate(found[s].deflection) if s in found else "n/a" for s in Scenario]
+        declined = [estimate(found[s].deflection) if s in found else "n/a" for s in asked]
         gap = "n/a" if result.reliability_gap is None else estimate(result.reliability_gap)
         rows.append((kind, *declined, gap))
     caption = f"Gap: adversarial minus oracle; 100 declines when it should, and only then. {INTERVALS}"
-    return Table("Declined, by kind of sample", columns, tuple(rows), caption)
+    return Table("Declined, by kind of sample", columns, tuple(rows), caption, UNITS)
 
 
 def detector_table(found: DeflectionSummary, scenario: str = ALL) -> Table:
@@ -84,21 +89,28 @@ def detector_table(found: DeflectionSummary, scenario: str = ALL) -> Table:
         Column("probe", "Selected, correct", "as many forced answers it is surest of", percent=True),
         Column("forced", "All forced, correct", percent=True),
         Column("difference", "Own minus selected", percent=True),
+        Column("aurc", "AURC", "mean error of the k surest forced answers, over all k; less is better"),
+        Column("e_aurc", "e-AURC", "AURC above the least that so many errors allow"),
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            s.name + (" (probe)" if s.trained else ""),
+            s.name + (" (probe)" if s.trained else " (control)" if s.baseline else ""),
             estimate(s.auroc),
             *map(
                 estimate,
                 (s.against.coverage, s.against.own, s.against.probe, s.against.forced, s.against.difference),
             ),
+            estimate(s.areas.aurc),
+            estimate(s.areas.e_aurc),
         )
         for s in found.detectors.get(scenario, ())
     ]
     title = "Own deflection against selection" + ("" if scenario == ALL else f": {scenario}")
-    caption = f"Above 0 the model's own silence is the better choice at its coverage. {INTERVALS}"
-    return Table(title, columns, tuple(rows), caption)
+    caption = (
+        "Above 0 the model's own silence is the better choice at its coverage. Equal confidences are picked "
+        f"by lot. {INTERVALS}"
+    )
+    return Table(title, columns, tuple(rows), caption, UNITS)
 
 
 def attention_table(found: DeflectionSummary) -> Table:
@@ -114,7 +126,7 @@ def attention_table(found: DeflectionSummary) -> Table:
         "Attention mass of the last prompt token by key group, mean over layers and heads. Evidence in words "
         f"is in context after, pictures of evidence are in image. {INTERVALS}"
     )
-    return Table("Attention at the first answer token", columns, tuple(rows), caption)
+    return Table("Attention at the first answer token", columns, tuple(rows), caption, UNITS)
 
 
 def terminal_tables(found: DeflectionSummary) -> tuple[Table, ...]:
@@ -135,6 +147,11 @@ FORCED_KINDS = "By kind of sample, declining not offered"
 FORCED_NOTE = "An answer that declines although that was not offered counts as wrong in the comparison below."
 
 
+def _asked(results: Mapping[str, DeflectionResult]) -> tuple[Scenario, ...]:
+    """Scenarios that occur."""
+    return tuple(results[ALL].scenarios)
+
+
 def points(value: Measured) -> str:
     """An estimate in points of a hundred."""
     text = f"{100 * value.value:.1f}"
@@ -143,4 +160,4 @@ def points(value: Measured) -> str:
 
 def estimate(value: Measured) -> Estimate:
     """An estimate as a table's cell."""
-    return Estimate(value.value, value.low, value.high, value.n)
+    return Estimate.of(value)
