@@ -57,7 +57,7 @@ def test_a_probe_needs_both_classes_and_enough_samples():
     states = np.random.default_rng(0).normal(size=(160, 3))
     with pytest.raises(NotFittableError, match="both classes"):
         cross_validated(states, np.zeros(160, dtype=bool), GROUPS)
-    with pytest.raises(NotFittableError, match="1 samples for 5 folds"):
+    with pytest.raises(NotFittableError, match="1 groups of samples for 5 folds"):
         cross_validated(states[:4], np.array([True, False, True, False]), GROUPS[:4])
 
 
@@ -83,7 +83,14 @@ def test_confidences_by_hand():
     count = np.array([4])
     trace = DeflectionTrace(statistics, count, {}, None, count, count, 1.0)
     found = {name: float(values[0]) for name, values in trace.confidences().items()}
-    assert found == {"nll": -0.5, "total": -2.0, "first": -0.5, "entropy": -0.7, "margin": 1.0}
+    assert found == {
+        "nll": -0.5,
+        "total": -2.0,
+        "first": -0.5,
+        "entropy": -0.7,
+        "margin": 1.0,
+        "length": -4.0,
+    }
 
 
 def responses(texts):
@@ -120,8 +127,8 @@ def test_a_summary_by_hand():
     assert found.forced[ALL].gold_gain.value == pytest.approx(1.0)
     assert list(found.results) == [ALL, "kind 0", "kind 1"]
     # three samples do not fill five folds: the probe is missing, and it is said why
-    assert [s.name for s in found.detectors[ALL]] == ["nll", "total", "first", "entropy", "margin"]
-    assert found.notes == ("hidden_mid: 3 samples for 5 folds",)
+    assert [s.name for s in found.detectors[ALL]] == ["nll", "total", "first", "entropy", "margin", "length"]
+    assert found.notes == ("hidden_mid: 3 groups of samples for 5 folds",)
     adversarial = found.detectors["adversarial"][0].against
     assert (adversarial.coverage.value, adversarial.own.value) == pytest.approx((1 / 3, 0.0))
     assert adversarial.forced.value == 0.0

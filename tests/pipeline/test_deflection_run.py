@@ -1,6 +1,7 @@
 """A DeflectionBench run: resumed after kills, choices against Hugging Face, rates from the text."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -117,8 +118,8 @@ def test_rates_are_those_of_the_written_texts(whole: Path) -> None:
         assert total == pytest.approx(1.0)
 
 
-def hugging_face(vlm: object, line: dict[str, object], images: Path, ending: str) -> tuple[torch.Tensor, int]:
-    """Log-probabilities over Hugging Face's own processing of the chat and an answer behind it."""
+def processed(vlm: object, line: dict[str, object], images: Path, ending: str) -> tuple[dict, int]:
+    """Hugging Face's own processing of the chat and an answer behind it; the length of the prompt."""
     pictures = iter([Image.open(images / name).convert("RGB") for name in line["images"]])
     chat = [
         {
@@ -135,6 +136,12 @@ def hugging_face(vlm: object, line: dict[str, object], images: Path, ending: str
     prompt = inputs["input_ids"].shape[1]
     inputs["input_ids"] = torch.cat([inputs["input_ids"], tail], 1)
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    return inputs, prompt
+
+
+def hugging_face(vlm: object, line: dict[str, object], images: Path, ending: str) -> tuple[torch.Tensor, int]:
+    """Log-probabilities of the answer's tokens and what follows."""
+    inputs, prompt = processed(vlm, line, images, ending)
     with torch.no_grad():
         logp = vlm.model(**inputs).logits[0].float().log_softmax(-1)
     return logp[prompt - 1 :], prompt
@@ -169,12 +176,43 @@ def test_choices_and_statistics_are_hugging_faces(whole: Path) -> None:
                     "entropy": float((first.exp() * first).sum()),
                     "margin": float(first.topk(2).values[0] - first.topk(2).values[1]),
                 }
-                for name, value in trace.confidences().items():
+                for name in expected:
+                    value = trace.confidences()[name]
                     assert value[row] == pytest.approx(expected[name], abs=1e-4), (line["example_id"], name)
             assert line["prompt_tokens"] == prompt
         assert line["choices"] == pytest.approx(scores, abs=1e-4)
         assert line["text"] == max(scores, key=scores.__getitem__)
     assert {1, 7, -1, -13} <= seen
+
+
+def test_detectors_of_the_attention_are_made_from_hugging_faces_rows(whole: Path) -> None:
+    """SVAR and the Lookback ratio of some prompts with one and several pictures, from eager attention."""
+    from probekit.evaluation.deflection_store import load_trace
+    from probekit.families import load
+
+    vlm = load("organism", dtype="float32")
+    vlm.model.set_attn_implementation("eager")
+    lines = [
+        line for _, line in read_jsonl(whole / "forced/answers.jsonl") if line["scenario"] == "realistic"
+    ][::3]
+    trace = load_trace(whole / "forced/store", [line["example_id"] for line in lines])
+    assert {len(line["images"]) for line in lines} >= {1, 7}
+    for row, line in enumerate(lines):
+        inputs, prompt = processed(vlm, line, whole / "set/images", f" {line['text']}")
+        with torch.no_grad():
+            found = vlm.model(**inputs, output_attentions=True).attentions
+        rows = torch.stack([layer[0, :, prompt - 1, :prompt] for layer in found]).double()
+        seen = inputs["input_ids"][0, :prompt] == vlm.model.config.image_token_id
+        image = rows[..., seen].sum(-1).mean(-1)
+        low, high = (math.floor(edge * len(found) / 32 + 0.5) for edge in (5, 18))
+        assert trace.confidences()["svar"][row] == pytest.approx(
+            float(image[low : min(high, len(found) - 1) + 1].sum()), abs=1e-3
+        )
+        assert trace.confidences()["vade_proxy"][row] == pytest.approx(float(image.mean()), abs=1e-3)
+        ratios = trace.states["lookback"][row].reshape(len(found), -1)
+        assert ratios.shape[1] == rows.shape[1]
+        assert ((ratios > 0) & (ratios <= 1)).all()
+    assert "length (control)" in (whole / "deflection.html").read_text()
 
 
 @pytest.fixture
