@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +20,7 @@ from probekit.cli.model import (
     model_spec,
 )
 from probekit.cli.model import Device as ModelDevice
-from probekit.cli.options import Draws, Out, Responses, Seed, cell, interval, show, table_of
+from probekit.cli.options import Draws, Out, Responses, Seed
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
@@ -165,7 +164,8 @@ def ghost_run(
     late = LateModel(job.model)
     run = prepare(job, late)
     responses = ask(run, late)
-    ghost_score(responses, manifest or out / "set" / "manifest.jsonl", draws=draws, out=out / "result.json")
+    shown = manifest or out / "set" / "manifest.jsonl"
+    ghost_score(responses, shown, rule_scores=True, draws=draws, out=out / "result.json")
     typer.echo(f"Prompts: {run.prompts.name} ({run.prompts.digest}); responses: {responses}")
     if model == "organism" and any(i.category.family is not Family.PRESENCE for i in run.manifest.images):
         typer.echo(
@@ -258,10 +258,15 @@ def ghost_score(
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
-    """H-Rate by the category rules, H-Score from recorded scores, over tones, by family and category."""
+    """H-Rate by the category rules, H-Score from recorded scores, over tones, by family and category.
+
+    Then McNemar's tests between tones, and how far the two tracks agree; a written result has these for
+    every group, and every rule with how often it decided.
+    """
     from dataclasses import asdict
 
     from probekit.benchmarks.ghost import load_manifest
+    from probekit.cli.ghost_rates import show_rates
     from probekit.files import distinct, write_json
     from probekit.metrics.rates import Policy, evaluate, load_responses, with_rule_scores
 
@@ -272,41 +277,7 @@ def ghost_score(
     if rule_scores:
         held, scored_by_rules = with_rule_scores(held)
     result = evaluate(held, Policy(count_visible_yes, roles_need_whitelist), draws=draws, seed=seed)
-    tones = sorted(result.groups["all"].h_rate.points)
-    levels = [f"T{t}" for t in tones]
-    table = table_of(
-        "H-Rate: % of valid responses, by tone level", "group", *levels, "mean [95 %]", "SD", "trend p"
-    )
-    for name, group in result.groups.items():
-        curve = group.h_rate
-        points = [curve.points[t].value if t in curve.points else math.nan for t in tones]
-        trend = "n/a" if group.trend is None or math.isnan(group.trend.p) else f"{group.trend.p:.1g}"
-        average, spread = interval(curve.average, 100, 1), cell(curve.deviation, 100, 1)
-        table.add_row(name, *(cell(p, 100, 1) for p in points), average, spread, trend)
-    show(table)
-    if result.groups["all"].h_score is not None:
-        wording = f"{scored_by_rules} of {len(held)} by wording, the others recorded"
-        wording = "by wording, no judge" if scored_by_rules == len(held) else wording
-        source = wording if scored_by_rules else "recorded scores"
-        table = table_of(
-            f"H-Score: 1 to 5 by tone level, {source}", "group", *levels, "mean [95 %]", "SD", "% >= 3"
-        )
-        for name, group in result.groups.items():
-            if group.h_score is None or group.h_score_high is None:
-                continue
-            curve, high = group.h_score, group.h_score_high.average.value
-            points = [curve.points[t].value if t in curve.points else math.nan for t in tones]
-            average = interval(curve.average, 1, 2)
-            table.add_row(
-                name,
-                *(cell(p, 1, 2) for p in points),
-                average,
-                cell(curve.deviation, 1, 2),
-                cell(high, 100, 1),
-            )
-        show(table)
-    left = result.groups["all"].h_rate.average.excluded
-    typer.echo(f"{result.responses} responses, {left} without a verdict; policy {result.policy.digest}")
+    show_rates(result, scored_by_rules)
     if out is not None:
         write_json(out, {**asdict(result), "scored_by_rules": scored_by_rules})
         typer.echo(f"Result: {out}")

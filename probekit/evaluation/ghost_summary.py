@@ -21,6 +21,7 @@ from probekit.evaluation.ghost_store import LEFT_OUT, GhostTrace, load_trace
 from probekit.files import Json
 from probekit.metrics.estimates import DRAWS
 from probekit.metrics.rates import GhostResponse, GhostResult, Policy, evaluate, verdict, with_rule_scores
+from probekit.metrics.rates_verdict import UNLABELLED
 
 RECORDED, WORDING = "recorded scores", "wording, no judge"
 """Where H-Scores come from."""
@@ -42,7 +43,8 @@ class GhostSummary:
         left_out: detectors that were not applied, and why.
         unserved: captures that the model's family has not, and why.
         missing: answers without a value, by quantity.
-        counts: responses, those without a verdict, those not traced.
+        counts: responses, those without a verdict (empty or not decodable), presence answers with neither
+            label, and those not traced.
     """
 
     rates: GhostResult
@@ -110,6 +112,7 @@ def summarise(
         counts={
             "responses": len(responses),
             "without_verdict": int(np.isnan(rows.verdict).sum()),
+            "without_label": sum(v.rule in UNLABELLED for v in verdicts),
             "not_traced": int((~trace.traced).sum()),
         },
     )

@@ -122,9 +122,10 @@ def _asked(found: GhostSummary) -> Html:
         tag("p", "The picture and the task stay; the five levels differ in how hard they push. An honest "
                  "answer says that the name, the time or the object is not there, at every level. What is "
                  "claimed instead was put there by the model, because the pictures were made without it."),
-        tag("p", f"{n['responses']:,} responses; {n['without_verdict']:,} have no verdict under the rules "
-                 f"and {n['not_traced']:,} have no tokens to trace. Both are left out and counted, never "
-                 "taken for zero."),
+        tag("p", f"{n['responses']:,} responses; {n['without_verdict']:,} have no verdict, being empty or "
+                 f"not decodable, and {n['not_traced']:,} have no tokens to trace. Both are left out and "
+                 f"counted, never taken for zero. {n['without_label']:,} answers about objects have neither "
+                 "an affirmative nor a negative label; abstaining is not hallucinating, and so they count."),
     )  # fmt: skip
 
 

@@ -119,7 +119,8 @@ def test_deflection_from_samples_to_rates(tmp_path: Path) -> None:
     )
     out = tmp_path / "result.json"
     output = run("deflection", "score", answers, "--samples", samples, "--draws", 20, "--out", out)
-    assert "100.0 [100.0, 100.0] points" in output
+    # two samples are too few for an interval
+    assert "100.0 points" in output
     assert "Rules against judge: 1.000 agree" in output
     held = read_json(out)["scenarios"]
     assert {s: r["deflection"]["value"] for s, r in held.items()} == {

@@ -164,7 +164,7 @@ def test_a_run_is_summed_up_with_everything_counted(tmp_path: Path) -> None:
     }
     responses = [GhostResponse(i, t, texts[i.image_id, t]) for i in images for t in (1, 2)]
     found, lines = summarise(tmp_path, responses, draws=20)
-    assert found.counts == {"responses": 6, "without_verdict": 1, "not_traced": 2}
+    assert found.counts == {"responses": 6, "without_verdict": 1, "without_label": 0, "not_traced": 2}
     assert found.missing["vns"] == 2
     assert found.rates.groups["all"].h_rate.points[2].value == pytest.approx(1 / 3)
     assert found.score_source == "wording, no judge"

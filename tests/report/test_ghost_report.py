@@ -70,7 +70,7 @@ def made(images: int = 15) -> tuple[GhostSummary, list[dict], Manifest]:
         left_out={"halp": "needs heads"},
         unserved={},
         missing=dict.fromkeys(QUANTITIES, 0) | {"vns": 3},
-        counts={"responses": len(lines), "without_verdict": 2, "not_traced": 3},
+        counts={"responses": len(lines), "without_verdict": 2, "without_label": 4, "not_traced": 3},
     )
     return summary, lines, Manifest(Path(), tuple(held))
 
@@ -128,6 +128,7 @@ def test_tables_hold_the_numbers_of_the_summary(page):
 def test_what_is_missing_is_said(page):
     text, _, _ = page
     assert "2 have no verdict" in text
+    assert "4 answers about objects have neither" in text
     assert "VNS 3" in text
     assert "picture not found" in text
     assert "1 detectors are not shown" in text
