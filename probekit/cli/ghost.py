@@ -20,18 +20,14 @@ from probekit.cli.model import (
     model_spec,
 )
 from probekit.cli.model import Device as ModelDevice
+from probekit.cli.names import detectors as detector_names
 from probekit.cli.options import Draws, Out, Responses, Seed
 from probekit.errors import InputError
 
 if TYPE_CHECKING:
     from probekit.pipeline.ghost_view import View
 
-Detectors = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--detectors", help="Keep evidence for this detector only; may be repeated, or several with commas."
-    ),
-]
+Detectors = Annotated[list[str] | None, detector_names("Keep evidence for these detectors only.")]
 Heads = Annotated[
     Path | None,
     typer.Option(help="RUN/heads of probekit run or train-probes on the same model: trained detectors too."),

@@ -72,9 +72,9 @@ def coco_number(image: str) -> str | None:
 def presence(path: Path, vocabulary: Vocabulary) -> References:
     """Read references.
 
-    The file is JSON Lines with ``image`` or ``image_id``, and ``objects``; or COCO instances JSON with ``images``,
-    ``annotations`` and ``categories``; or one JSON object of image id to list of objects. Crowd annotations
-    count.
+    The file is JSON Lines with ``image`` or ``image_id``, and ``objects``; or COCO instances JSON with
+    ``images``, ``annotations`` and ``categories``; or one JSON object of image id to list of objects. Crowd
+    annotations count.
 
     Raises:
         InputError: the file has another shape, an image is listed twice, or an object is none the vocabulary

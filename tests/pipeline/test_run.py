@@ -35,7 +35,10 @@ def test_the_demo_writes_what_others_rely_on(demo):
     job, summary = demo
     evaluation = json.loads((job.out / "evaluation.json").read_text())
     assert set(evaluation) == {"records", "counts", "provenance"}
-    fields = {"detector", "variant", "mix", "measure", "population", "subtype", "value", "low", "high", "n"}
+    fields = {
+        *("detector", "variant", "mix", "measure", "population", "subtype"),
+        *("value", "low", "high", "n", "images"),
+    }
     assert all(set(record) == fields for record in evaluation["records"])
     assert {r["measure"] for r in evaluation["records"]} == {
         "auroc", "tpr", "fpr_concrete", "fpr_non_assertive",
