@@ -19,7 +19,7 @@ _MINUTE_WORD = (
 _HOUR = r"(?:[01]?\d|2[0-3])"
 _MERIDIEM = r"(?:a\.m\.?|p\.m\.?|am\b|pm\b)(?! ?/)"
 _PARTS = rf"(?:{_HOUR}|{_HOUR_WORD})"
-_NAMED = r"(?:noon|midnight|midday)"
+_NAMED = r"(?:(?:12 |twelve )?(?:noon|midnight|midday))"
 _SOFTLY = (
     r"(?:,? (?:approximately|about|around|roughly|nearly|almost|exactly|likely|probably|possibly|maybe"
     r"|perhaps|at|to be|currently|now|near|close to|either|like|just (?:past|before|after))){0,6}"
@@ -36,8 +36,8 @@ _CLOCK_SHOWS = (
 # Not before a unit or a thing that is counted, and not in a list of numerals.
 _ENDS = (
     rf"(?=\W*$|[.,;!?)](?! ?(?:and )?(?:\d|(?:{_HOUR_WORD})\b))| (?:and|or) (?!(?:\d|{_HOUR_WORD}|{_TEENS}))"
-    r"| (?:but|in the|on the|at|o'?clock|exactly|sharp|though|although|now|as|because|since|according|based"
-    r"|from|judging)\b)"
+    r"| (?:(?:in|on) the (?:morning|afternoon|evening|image|picture|photo\w*|clock|watch|dial)"
+    r"|(?:but|o'?clock|exactly|sharp|though|although|now|as|because|since|according|based|from|judging))\b)"
 )
 
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -101,7 +101,8 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _PRESENTED = re.compile(
     r"\b(?:the )?(?:current |exact |displayed |shown )?time(?: (?:on|shown|displayed|printed|in|of|given)"
-    r"(?: \w+){0,6}?)? ?(?:is|was|reads|says|shows|:|=|(?:would|could|might|may|appears to|seems to) be)"
+    r"(?: \w+){0,6}?)? ?(?:is|was|reads|says|shows|(?<!\d):|="
+    r"|(?:would|could|might|may|appears to|seems to) be)"
     rf"{_SOFTLY} ?((?:{_HOUR}(?:[ .]?[0-5]\d)?|{_HOUR_WORD})"
     rf"(?: {_MINUTE_WORD})?|{_NAMED})\b(?![.:]\d| ?(?:%|kg|g\b|km|bar|°|degrees|percent|volts?))"
 )
