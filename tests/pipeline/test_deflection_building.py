@@ -379,6 +379,6 @@ def test_from_the_command_line(bert: str, world: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["make", "run", "mine", "gate", "questions", "judge", "score"])
+@pytest.mark.parametrize("command", ["make", "run", "answer", "mine", "gate", "questions", "judge", "score"])
 def test_help_teaches(command: str) -> None:
     assert len(run(command, "--help").splitlines()) > 10
