@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from probekit.cli.options import cell, interval, show, table_of
+from probekit.report.intervals import resampled
 
 if TYPE_CHECKING:
     from probekit.metrics.rates import GhostResult, GroupResult
@@ -48,6 +49,7 @@ def show_rates(result: GhostResult, scored_by_rules: int) -> None:
                 cell(group.h_score_high.average.value, 100, 1),
             )
         show(table)
+    typer.echo(resampled())
     for line in (*_changes(every), *_dissociation(every, source)):
         typer.echo(line)
     left = every.h_rate.average.excluded

@@ -22,6 +22,9 @@ from probekit.metrics.rates_tones import ToneCurve, tone_curve
 from probekit.metrics.rates_trend import Change, PairedChange, Trend, mcnemar, page_trend
 from probekit.metrics.rates_verdict import INVALID, UNLABELLED, RateVerdict
 
+REVISION = 2
+"""Raised whenever a verdict may change, so that rates of other rules can be told apart."""
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -37,8 +40,8 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """Digest of the choices."""
-        return digest(asdict(self))
+        """Digest of the choices and of the rules' `REVISION`."""
+        return digest({**asdict(self), "rules": REVISION})
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,12 @@ def test_policy_changes_the_rate_and_its_digest() -> None:
     assert counted.policy.digest != Policy().digest
 
 
+def test_rules_of_another_revision_have_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Policy().digest
+    monkeypatch.setattr("probekit.metrics.rates.REVISION", 1)
+    assert Policy().digest != before
+
+
 def test_dissociation_crosses_two_different_labels() -> None:
     rate = np.array([1.0, 1.0, 0.0, 0.0, np.nan])
     score = np.array([4.0, 2.0, 3.0, 1.0, 5.0])
