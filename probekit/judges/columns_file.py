@@ -71,7 +71,7 @@ def judge_file(
         raise InputError(
             f"none of {len(asked)} answers of {source} could be read; the first: {reasons[0]}",
             where=str(out),
-            hint=f"Ask a more capable model. The answers are in {cache}; without that file all are asked again.",
+            hint=f"Ask a more capable model. The answers are in {cache}; without it all are asked again.",
         )
     why = f" (the first: {reasons[0]})" if reasons else ""
     left = len(items) - len(asked)

@@ -47,9 +47,11 @@ def remembered(folder: Path, view: View) -> tuple[View, tuple[str, ...]]:
         if not Path(old).exists():
             notes.append(f"The last page had {what} of {old}, which is no longer there.")
             continue
-        view = replace(view, **{name: Path(old)})
-        if name == "heads" and view.mix is None and isinstance(before.get("mix"), str):
-            view = replace(view, mix=before["mix"])
+        if name == "judged":
+            view = replace(view, judged=Path(old))
+        else:
+            mix = before.get("mix")
+            view = replace(view, heads=Path(old), mix=view.mix or (mix if isinstance(mix, str) else None))
         notes.append(f"With {what} of {old}, as on the last page; --afresh leaves them out.")
     return view, tuple(notes)
 

@@ -88,4 +88,6 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         value = found.get(key)
         return math.nan if value is None else float(value)
 
-    return Estimate(*map(number, ("value", "low", "high")), found.get("n"), groups=found.get("groups"))
+    return Estimate(
+        number("value"), number("low"), number("high"), found.get("n"), groups=found.get("groups")
+    )
