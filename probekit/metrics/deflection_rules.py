@@ -45,9 +45,10 @@ _DECLINED = re.compile(
             r"|address|relate|relevant|related|about|help|concern|refer|support|cover|discuss)\b",
             rf"\b(?:none|neither|nothing|no|not (?:one|any|a single)) (?:of |in |from )?(?:the |these |this "
             rf"|those |that )?(?:\w+ ){{0,2}}?{_EVIDENCE} (?:\w+ly )?{_TELLS}\b",
-            r"\bnothing (?:\w+ )?(?:about|on|regarding|concerning|relevant|related|useful)\b",
-            r"\banswer (?:is|was)(?: not|n't) (?:\w+ly )?(?:in|found|there|among|contained|included|part"
-            r"|present|given|to be found)\b",
+            r"\bnothing (?:\w+ )?(?:about|regarding|concerning|relevant|related|useful)\b"
+            r"|\bnothing on (?:this|that|the (?:topic|subject|question|matter))\b",
+            rf"\banswer (?:is|was)(?: not|n't) (?:\w+ ){{0,3}}?(?:{_EVIDENCE}|there|given|found|present"
+            r"|included|contained)\b",
             rf"\b{_EVIDENCE} (?:\w+ )?(?:only|merely|just|solely) (?:talks?|speaks?|discuss(?:es)?|deals?"
             r"|refers?|concerns?)\b",
             r"\b(?:must|have to|need to|choose to|shall|i|i'll|i will|i'd|i would) (?:\w+ )?(?:decline"

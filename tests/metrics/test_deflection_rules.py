@@ -106,6 +106,10 @@ AFTER = [
     ("I don't know about the year. No, wait: it is Paris.", PARIS, RIGHT, "right"),
 ]
 LATER = [
+    ("The answer is not in Paris.", PARIS, WRONG, "another"),
+    ("There is nothing on the left.", DOG, WRONG, "another"),
+    ("The texts hold nothing on this.", PARIS, NONE, "no answer"),
+    ("The answer isn't found in the passages.", PARIS, NONE, "no answer"),
     # written after the rules, against the rubric alone
     ("The provided evidence does not contain information about the city where this tower stands,"
      " so I cannot answer.", PARIS, NONE, "no answer"),
