@@ -132,17 +132,27 @@ def _attention_words(audits: Mapping[str, PopeAudit]) -> Html:
 
 
 def _running(name: str, audit: PopeAudit) -> Figure:
-    lines = []
+    alike: dict[bytes, list[str]] = {}
     for readout, rate in audit.running.items():
+        alike.setdefault(np.asarray(rate).tobytes(), []).append(readout)
+    lines = []
+    for names in alike.values():
+        rate = audit.running[names[0]]
         steps = np.unique(np.linspace(1, len(rate), min(RUNNING_POINTS, len(rate))).astype(int))
-        lines.append(Series(readout, [int(step) for step in steps], [float(v) for v in rate[steps - 1]]))
+        drawn = [int(step) for step in steps], [float(v) for v in rate[steps - 1]]
+        lines.append(Series(" = ".join(names), *drawn))
+    once = (
+        " Readouts that say the same at every question are one line."
+        if len(alike) < len(audit.running)
+        else ""
+    )
     scores = next(result.scores for result in audit.readouts.values() if result.scores is not None)
     frame = Frame(
         f"running-{_slug(name)}",
         f"Running yes-rate, {name}",
         "questions asked",
         "share answered yes",
-        caption="The thin line is the share of questions whose right answer is yes.",
+        caption=f"The thin line is the share of questions whose right answer is yes.{once}",
     )
     reference = scores.confusion.label_yes_ratio
     return line_figure(frame, lines, limits=(0.0, 1.0), reference=reference, markers=False)

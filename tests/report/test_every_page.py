@@ -43,8 +43,9 @@ def tri_layer_page(out: Path) -> Path:
     for n in range(SAMPLES):
         scores = {name: float(rng.normal(2.0)) for name in SCORES}
         own = {name: value for name, value in scores.items() if name in TriLayerRow.__dataclass_fields__}
-        row = TriLayerRow("m", "yes" if n % 2 else "where", f"s{n}", f"i{n // 2}", **own, correct=n % 3 > 0,
-                          sc_blind=n % 4 == 0, sc_noise=False, sc_conflict=n % 5 == 0, refused=n % 2 == 0)  # fmt: skip
+        said = {"sc_blind": n % 4 == 0, "sc_noise": False, "sc_conflict": n % 5 == 0, "refused": n % 2 == 0}
+        names = ("m", "yes" if n % 2 else "where", f"s{n}", f"i{n // 2}")
+        row = TriLayerRow(*names, **own, **said, correct=n % 3 > 0)
         rows.append(row)
         lines.append({
             **asdict(row), **scores, "prior": ("right", "wrong", "refused")[n % 3],

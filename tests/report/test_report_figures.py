@@ -6,7 +6,9 @@ import io
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,3 +117,85 @@ def test_flow_names_every_state_with_its_count() -> None:
     words = [element.text for element in ET.fromstring(svg).iter() if element.tag.endswith("text")]
     counts = [word for word in words if word and word.strip().isdigit()]
     assert sorted(counts) == ["10", "40", "60", "90"]
+
+
+LONG = Frame(
+    "long", "Where in depth the wording of a question moves the attention of a model on its picture",
+    "mix of training examples; below it, how many non-assertive training examples there were in all of them",
+    "attention mass on the image, mean over heads and blocks, in shares of the whole", "alt", "caption",
+)  # fmt: skip
+NAMES = ["a detector with a very long name", "another such detector", "a third"]
+CROWDED: dict[str, Figure] = {
+    "line": line_figure(LONG, [Series(n, ["T1", "T2"], [0.1, 0.3], [0.0, 0.2], [0.2, 0.4]) for n in NAMES]),
+    "layers": line_figure(LONG, [Series(n, list(range(40)), [0.1] * 40) for n in NAMES], markers=False),
+    "bar": bar_figure(
+        replace(LONG, y=""), [Series(n, NAMES, [0.1, 0.2, 0.3]) for n in NAMES], limits=(0.0, 1.0)
+    ),
+    "histogram": histogram_figure(LONG, {n: [0.1, 0.2, 5.0] for n in NAMES}),
+    "heat": heat_figure(LONG, np.arange(800.0).reshape(40, 20), "Cohen's d, pooled", centre=0.0),
+    "scatter": scatter_figure(LONG, [Point(n, [0.1, 0.3], [0.2, 0.5]) for n in NAMES]),
+    "iso": iso_f1_figure(LONG, [Point(n, [0.8], [0.7]) for n in NAMES]),
+    "risk": risk_coverage_figure(LONG, [Series(n, [0.5, 1.0], [0.1, 0.2]) for n in NAMES]),
+}
+
+
+def laid_out(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[tuple[str, Any]]]:
+    """The edge of a drawing and the box of every text that matplotlib draws in it."""
+    from matplotlib.text import Text
+
+    boxes: dict[int, tuple[str, Any]] = {}
+    edge: list[Any] = []
+    draw = Text.draw
+
+    def measured(self: Any, renderer: Any, *arguments: Any, **options: Any) -> None:
+        if self.get_text().strip() and self.get_visible():
+            # drawn several times: what stands in the file is the last
+            boxes[id(self)] = (self.get_text(), self.get_window_extent(renderer))
+            edge[:] = [self.get_figure().bbox.frozen()]
+        draw(self, renderer, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Text, "draw", measured)
+        figure.png(100)
+    return edge[0], list(boxes.values())
+
+
+@pytest.mark.parametrize("kind", CROWDED)
+def test_no_text_is_cut_or_lies_on_another(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    edge, found = laid_out(CROWDED[kind], monkeypatch)
+    seen = [" ".join(words.split()) for words, _ in found]
+    frame = CROWDED[kind].frame
+    assert {label for label in (frame.x, frame.y) if label} <= set(seen)
+    for words, box in found:
+        assert box.x0 >= edge.x0 - 1, words
+        assert box.x1 <= edge.x1 + 1, words
+        assert box.y0 >= edge.y0 - 1, words
+        assert box.y1 <= edge.y1 + 1, words
+    for i, (words, box) in enumerate(found):
+        for others, other in found[i + 1 :]:
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            along = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert across <= 1.5 or along <= 1.5, f"{words!r} lies on {others!r}"
+
+
+def test_layers_are_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Series("a", list(range(15)), [0.1 * n for n in range(15)])
+    _, found = laid_out(line_figure(Frame("f", "t", "layer", "mass"), [line]), monkeypatch)
+    places = [words for words, _ in found if re.fullmatch(r"[\d.]+", words)]
+    assert not any(re.fullmatch(r"\d+\.5", words) and float(words) > 1.5 for words in places)
+
+
+EMPTY: dict[str, Figure] = {
+    "line": line_figure(FRAME, [Series("one", ["T1"], [NAN], [NAN], [NAN])]),
+    "none": line_figure(FRAME, []),
+    "bar": bar_figure(FRAME, [Series("one", ["p"], [NAN])]),
+    "histogram": histogram_figure(FRAME, {"one": [NAN], "two": []}),
+    "heat": heat_figure(FRAME, np.full((2, 2), NAN), "d", centre=0.0),
+    "scatter": scatter_figure(FRAME, [Point("one", [], [])]),
+    "flow": flow_figure(FRAME, {("yes", "no"): 0}),
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_an_empty_figure_says_so(kind: str) -> None:
+    assert "no data" in EMPTY[kind].svg()

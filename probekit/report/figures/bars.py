@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from probekit.report.figures.canvas import COLOURS, HEIGHT, INK, Figure, Frame, legend_below, literal
+from probekit.report.figures.canvas import COLOURS, HEIGHT, INK, Figure, Frame, legend_below, literal, no_data
 from probekit.report.figures.lines import Series
 
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "----", "++++")
@@ -32,6 +32,9 @@ def bar_figure(
     thick = 0.8 / max(len(kept), 1)
 
     def draw(axes: Any) -> None:
+        if all(math.isnan(y) for line in kept for y in line.y):
+            no_data(axes)
+            return
         for i, line in enumerate(kept):
             at = [names.index(str(x)) + (i - (len(kept) - 1) / 2) * thick for x in line.x]
             axes.barh(

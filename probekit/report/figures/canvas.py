@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,16 @@ INK, GRID, PAPER = "#1f2328", "#d0d7de", "#fefefe"
 WIDTH, HEIGHT = 5.6, 3.5
 """Inches. At this width the smallest text is about 9 px on a telephone."""
 
+ROOM = 0.97
+"""Part of an axis that its label may take: a page's own font may be wider than the one measured."""
+PASSES = 4
+"""Most rounds of folding labels and laying out again."""
+LINE = 0.18
+"""Inches of a line of text."""
+SHORTEST = 12
+"""Characters below which a label is not folded."""
+LINES = 2
+"""Lines of a legend that the height of a drawing allows for."""
 _CHARACTERS = 64  # of legend text in one line, line samples counted as seven
 
 _STYLE: dict[str, Any] = {
@@ -127,11 +138,51 @@ class Figure:
             axes.set(xlabel=literal(self.frame.x), ylabel=literal(self.frame.y))
             if title:
                 axes.set_title(literal(self.frame.title), wrap=True)
+            _fold_labels(drawing, axes)
             out = io.BytesIO()
             # a date or a version in the file would make equal figures differ
             metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
             drawing.savefig(out, format=kind, metadata=metadata)
         return out.getvalue()
+
+
+def no_data(axes: Any) -> None:
+    """Say in an empty drawing that it is empty."""
+    axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", va="center", fontsize=12)
+    axes.set(xticks=[], yticks=[])
+
+
+def _fold_labels(drawing: Any, axes: Any) -> None:
+    """Fold axis labels that are longer than their axis, which would be cut at the edge of the drawing.
+
+    A folded label takes room from the axes, so this is done until nothing more changes.
+    """
+    whole = {label: label.get_text() for label in (axes.xaxis.label, axes.yaxis.label)}
+    for _ in range(PASSES):
+        drawing.draw_without_rendering()
+        before = [label.get_text() for label in whole]
+        _fold(axes.yaxis.label, whole[axes.yaxis.label], axes, "height")
+        _fold(axes.xaxis.label, whole[axes.xaxis.label], axes, "width")
+        if [label.get_text() for label in whole] == before:
+            return
+        taller = axes.xaxis.label.get_text().count("\n") - before[0].count("\n")
+        _grow(drawing, taller)
+
+
+def _fold(label: Any, whole: str, axes: Any, side: str) -> None:
+    room = ROOM * getattr(axes.get_window_extent(), side)
+    for characters in range(len(label.get_text()), SHORTEST, -1):
+        if getattr(label.get_window_extent(), side) <= room:
+            return
+        label.set_text(
+            "\n".join(textwrap.fill(line, characters, break_on_hyphens=False) for line in whole.split("\n"))
+        )
+
+
+def _grow(drawing: Any, lines: int) -> None:
+    """Make a drawing taller by so many lines of text, which would otherwise be taken from its axes."""
+    width, height = drawing.get_size_inches()
+    drawing.set_size_inches(width, height + LINE * max(lines, 0))
 
 
 def literal(value: str) -> str:
@@ -144,6 +195,7 @@ def legend_below(axes: Any, entries: int) -> None:
     if entries > 1:
         handles, labels = axes.get_legend_handles_labels()
         abreast = max(1, min(3, entries, _CHARACTERS // (max(map(len, labels)) + 7)))
+        _grow(axes.figure, -(-len(handles) // abreast) - LINES)
         axes.figure.legend(handles, labels, loc="outside lower center", ncols=abreast)
 
 

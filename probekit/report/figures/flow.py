@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probekit.report.figures.canvas import COLOURS, HEIGHT, WIDTH, Figure, Frame, literal
+from probekit.report.figures.canvas import COLOURS, HEIGHT, WIDTH, Figure, Frame, literal, no_data
 
 _BAR, _GAP = 0.035, 0.04
 
@@ -23,6 +23,9 @@ def flow_figure(frame: Frame, counts: Mapping[tuple[str, str], int]) -> Figure:
     total = max(sum(kept.values()), 1)
 
     def draw(axes: Any) -> None:
+        if not kept:
+            no_data(axes)
+            return
         left = _stack([(a, n) for (a, _), n in kept.items()], total)
         right = _stack([(b, n) for (_, b), n in kept.items()], total)
         colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(dict.fromkeys([*left, *right]))}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from probekit.report.figures.canvas import HEIGHT, WIDTH, Figure, Frame, literal
+from probekit.report.figures.canvas import HEIGHT, WIDTH, Figure, Frame, literal, no_data
 
 
 def heat_figure(
@@ -24,9 +24,12 @@ def heat_figure(
     grid = np.array(values, dtype=np.float64)
 
     def draw(axes: Any) -> None:
+        if not np.isfinite(grid).any():
+            no_data(axes)
+            return
         low, high, colours = None, None, "cividis"
         if centre is not None:
-            reach = float(np.nanmax(np.abs(grid - centre))) if np.isfinite(grid).any() else 1.0
+            reach = float(np.nanmax(np.abs(grid - centre)))
             low, high, colours = centre - (reach or 1.0), centre + (reach or 1.0), "PuOr_r"
         cells = axes.pcolormesh(
             np.ma.masked_invalid(grid), cmap=colours, vmin=low, vmax=high, rasterized=False

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from probekit.report.figures.canvas import COLOURS, DASHES, HEIGHT, Figure, Frame, Real, legend_below, literal
+from probekit.report.figures.canvas import (
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    Figure,
+    Frame,
+    Real,
+    legend_below,
+    literal,
+    no_data,
+)
 
 
 def histogram_figure(frame: Frame, values: Mapping[str, Iterable[Real]], bins: int = 20) -> Figure:
@@ -24,6 +34,9 @@ def histogram_figure(frame: Frame, values: Mapping[str, Iterable[Real]], bins: i
     edges = _edges(pooled, bins)
 
     def draw(axes: Any) -> None:
+        if len(pooled) == 0:
+            no_data(axes)
+            return
         for i, (name, column) in enumerate(finite.items()):
             counts, _ = np.histogram(column, edges)
             share = counts / max(len(column), 1)

@@ -17,6 +17,7 @@ from probekit.report.figures.canvas import (
     Real,
     legend_below,
     literal,
+    no_data,
 )
 
 
@@ -61,6 +62,9 @@ def line_figure(
     names = list(dict.fromkeys(x for line in kept for x in line.x if isinstance(x, str)))
 
     def draw(axes: Any) -> None:
+        if all(math.isnan(y) for line in kept for y in line.y):
+            no_data(axes)
+            return
         if reference is not None:
             axes.axhline(reference, linewidth=0.9, linestyle=(0, (2, 2)), color=COLOURS[-1], zorder=1)
         for i, line in enumerate(kept):
@@ -81,6 +85,9 @@ def line_figure(
         if names:
             axes.set_xticks(range(len(names)), [literal(name) for name in names])
             axes.grid(visible=False, axis="x")
+        elif all(isinstance(x, int) for line in kept for x in line.x):
+            # there is nothing between two layers, or two questions
+            axes.xaxis.get_major_locator().set_params(integer=True)
         if limits is not None:
             axes.set_ylim(*limits)
         legend_below(axes, len(kept))

@@ -18,6 +18,7 @@ from probekit.report.figures.canvas import (
     Real,
     legend_below,
     literal,
+    no_data,
 )
 
 CLOSE = 0.5
@@ -44,6 +45,9 @@ def scatter_figure(frame: Frame, groups: Sequence[Point], *, diagonal: bool = Fa
     kept = tuple(groups)
 
     def draw(axes: Any) -> None:
+        if not any(len(group.x) for group in kept):
+            no_data(axes)
+            return
         _points(axes, kept, size=16.0, alpha=0.65)
         if diagonal:
             axes.axline((0, 0), slope=1, color=COLOURS[-1], linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
