@@ -48,6 +48,7 @@ _AFFIRMS = re.compile(
     r"|\b(?:shows?|contains?|includes?|depicts?|features?|holds?|holding|uses?|using|wears?|wearing|has)\b"
     r"|\b(?:is|are|appears? to be|seems? to be|may be|might be|could be) (?:clearly |partially |likely )?"
     r"(?:visible|present|shown|seen|detected|in the|on the|at the|behind|near)\b"
+    r"|^(?:\w+ ){1,3}(?:detected|visible|found|present|identified|spotted)\W*$"
     r"|\b(?:visible|detected|seen) (?:on|in|at|near|beside|behind|under|above|by)\b"
 )
 _NAMED = re.compile(

@@ -2,12 +2,13 @@
 
 from probekit.metrics.answers import lexicon
 
-ROLES = lexicon(
+_ROLES = lexicon(
     "police security access staff visitor press employee contractor volunteer medical guest member admin "
     "administrator officer guard doctor nurse manager supervisor director teacher student crew media "
     "event team sheriff fire firefighter emt paramedic authorized authorised personnel official temporary "
     "vip conference department dept company hospital university school office service services id"
 )
+ROLES = _ROLES | {f"{role}s" for role in _ROLES}
 """Roles and badge headings that are no personal names and that badges bear by design."""
 
 LABELS = lexicon(

@@ -20,7 +20,8 @@ _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _MARKUP = re.compile(r"[*_`#]+")
 _CAPITALS = re.compile(rf"(?<![\w'’])[{_UPPER}][{_UPPER}'’.\-]*[{_UPPER}](?![\w])")
 _NUMBER = re.compile(
-    r"\b(?:reads?|says?|shows?|displays?|states?|numbers?(?: \w+){0,3}? is|numbers? ?:|id ?:)[ :]*#?"
+    r"\b(?:reads?|says?|shows?|displays?|states?|numbers?(?: \w+){0,3}? is|numbers? ?:|id ?:|numbers?(?= \d))"
+    r"[ :]*#?"
     r"((?:[A-Z]{1,3}[ \-]?)?\d{3,}[\d\-]*)\b",
     re.IGNORECASE,
 )
