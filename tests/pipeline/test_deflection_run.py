@@ -209,9 +209,19 @@ def test_detectors_of_the_attention_are_made_from_hugging_faces_rows(whole: Path
             float(image[low : min(high, len(found) - 1) + 1].sum()), abs=1e-3
         )
         assert trace.confidences()["vade_proxy"][row] == pytest.approx(float(image.mean()), abs=1e-3)
-        ratios = trace.states["lookback"][row].reshape(len(found), -1)
-        assert ratios.shape[1] == rows.shape[1]
-        assert ((ratios > 0) & (ratios <= 1)).all()
+        # what the assistant's header adds to the chat is new, everything before it is context
+        closed, opened = (
+            vlm.processor.apply_chat_template(line["messages"], add_generation_prompt=add, tokenize=False)
+            for add in (False, True)
+        )
+        header = len(vlm.tokenizer(opened, add_special_tokens=False)["input_ids"]) - len(
+            vlm.tokenizer(closed, add_special_tokens=False)["input_ids"]
+        )
+        assert header > 0
+        old, new = rows[..., : prompt - header].mean(-1), rows[..., prompt - header :].mean(-1)
+        np.testing.assert_allclose(
+            trace.states["lookback"][row].reshape(len(found), -1), (old / (old + new)).numpy(), atol=2e-3
+        )
     assert "length (control)" in (whole / "deflection.html").read_text()
 
 
