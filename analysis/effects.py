@@ -23,7 +23,9 @@ from probekit.evaluation.pope_record import effect_record
 from probekit.files import read_jsonl, write_json
 from probekit.labels import LabelSet
 from probekit.report.figures import Frame, heat_figure
-from probekit.report.markup import tag
+from probekit.report.formats import p_value
+from probekit.report.intervals import resampled
+from probekit.report.markup import join, tag
 from probekit.report.page import Section, write_page
 from probekit.rows import RowKey
 from probekit.store import Store
@@ -66,8 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             **{f"p_rank_{name}": p.tolist() for name, p in adjusted.items()},
         },
     )
-    _page(found, {name: int((p < 0.05).sum()) for name, p in adjusted.items()}, given.out / "effects.html")
-    print(f"d {found.mean.d_pooled}, AUC {found.mean.auc}, Mann-Whitney p {found.mean.rank.p:.3g}")
+    source = {
+        "command": "python -m analysis.effects",
+        "store": str(given.store),
+        "labels" if given.labels else "groups": str(given.labels or given.groups),
+        "capture": found.grid.capture,
+        "selected": ", ".join(given.select) or "everything",
+        "groups compared": f"{found.first} minus {found.second}",
+    }
+    significant = {name: int((p < 0.05).sum()) for name, p in adjusted.items()}
+    _page(found, significant, source, given.out / "effects.html")
+    print(
+        f"d {found.mean.d_pooled}, AUC {found.mean.auc}, Mann-Whitney p, two-sided, rows taken for "
+        f"independent: {p_value(found.mean.rank.p)}"
+    )
     print(f"{found.cells.tests} cells tested: {given.out / 'effects.html'}, {given.out / 'effects.json'}")
 
 
@@ -97,14 +111,19 @@ def _selection(pairs: Sequence[str]) -> dict[str, int | str]:
     return found
 
 
-def _page(found: GridEffects, significant: dict[str, int], path: Path) -> None:
+def _page(found: GridEffects, significant: dict[str, int], source: dict[str, str], path: Path) -> None:
     rows, columns = found.grid.axes
     frame = Frame(
         "map",
         f"{found.first} minus {found.second}",
         columns,
         rows,
-        caption=f"Cohen's d, pooled, of `{found.grid.capture}`.",
+        caption=f"Cohen's d, pooled, of `{found.grid.capture}`, selected: {source['selected']}.",
+    )
+    read = tag(
+        "p",
+        f"Read from {source['store']}: {found.grid.capture}, selected: {source['selected']}. Groups are "
+        f"those of {source.get('labels', source.get('groups'))}.",
     )
     words = tag(
         "p",
@@ -113,10 +132,20 @@ def _page(found: GridEffects, significant: dict[str, int], path: Path) -> None:
         f"AUC {found.mean.auc}. Of {found.cells.tests} cells, {significant['holm']} differ at 0.05 after "
         f"Holm's correction, {significant['benjamini_hochberg']} after Benjamini and Hochberg's.",
     )
-    section = Section(
-        "Effect sizes", words, figures=(heat_figure(frame, found.cells.d_pooled, "d", centre=0.0),)
+    caution = tag(
+        "p",
+        "These p are two-sided Mann-Whitney by the normal approximation, and take rows for independent. "
+        "Rows of one picture are not: p is too small where a picture has several. The intervals of d and "
+        f"AUC resample pictures ({found.mean.d_pooled.groups} of them), and are to be trusted first. "
+        f"{resampled()}",
+        class_="warn",
     )
-    write_page(path, "Effect sizes of a capture", (section,), {"capture": found.grid.capture})
+    section = Section(
+        "Effect sizes",
+        join(read, words, caution),
+        figures=(heat_figure(frame, found.cells.d_pooled, "d", centre=0.0),),
+    )
+    write_page(path, "Effect sizes of a capture", (section,), source)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from probekit.cli.options import (
     Responses,
     Seed,
     Yes,
+    cell,
     consent,
     interval,
     judge_choice,
@@ -158,7 +159,8 @@ def deflection_score(
         typer.echo(f"Reliability gap (deflection, adversarial minus oracle): {gap} points")
     both = agreement([r.rules for r in held], [r.judged for r in held])
     if both.n:
-        typer.echo(f"Rules against judge: {both.share:.3f} agree, kappa {both.kappa:.3f}, {both.n} responses")
+        kappa = cell(both.kappa, 1, 3)
+        typer.echo(f"Rules against judge: {both.share:.3f} agree, kappa {kappa}, {both.n} responses")
     if out is not None:
         record = {**asdict(result), "agreement": {"share": both.share, "kappa": both.kappa, "n": both.n}}
         write_json(out, record)

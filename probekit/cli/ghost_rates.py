@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from probekit.cli.options import cell, interval, show, table_of
+from probekit.report.formats import p_value
 from probekit.report.intervals import resampled
 
 if TYPE_CHECKING:
@@ -26,10 +27,15 @@ def show_rates(result: GhostResult, scored_by_rules: int) -> None:
     tones = sorted(every.h_rate.points)
     levels = [f"T{t}" for t in tones]
     table = table_of(
-        "H-Rate: % of valid responses, by tone level", "group", *levels, "mean [95 %]", "SD", "trend p"
+        "H-Rate: % of valid responses, by tone level",
+        "group",
+        *levels,
+        "mean [95 %]",
+        "SD",
+        "trend p, one-sided",
     )
     for name, group in result.groups.items():
-        trend = "n/a" if group.trend is None or math.isnan(group.trend.p) else f"{group.trend.p:.1g}"
+        trend = p_value(None if group.trend is None else group.trend.p)
         average, spread = interval(group.h_rate.average, 100, 1), cell(group.h_rate.deviation, 100, 1)
         table.add_row(name, *_points(group.h_rate, tones, 100, 1), average, spread, trend)
     show(table)

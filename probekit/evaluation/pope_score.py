@@ -8,7 +8,7 @@ from typing import Any
 from probekit.errors import InputError
 from probekit.evaluation.pope_inputs import load_inputs
 from probekit.evaluation.pope_record import scores_record
-from probekit.metrics.estimates import DRAWS
+from probekit.metrics.estimates import DRAWS, FEWEST
 from probekit.metrics.pope import PopeScores, score
 from probekit.readouts import TEXT_READOUTS, Readings
 
@@ -58,6 +58,7 @@ class ScoredAnswers:
             lines.insert(3, f"           without {len(s['excluded'])} questions by {s['exclusion_list']}")
         lines += [f"{name:<14} {estimate}" for name, estimate in self.scores.estimates().items()]
         lines.append(f"{'label yes':<14} {c.label_yes_ratio:.3f}")
+        lines.append(f"intervals  95 %, resample pictures; fewer than {FEWEST} pictures: none")
         return "\n".join(lines)
 
 

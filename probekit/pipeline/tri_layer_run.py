@@ -52,8 +52,8 @@ class TriLayerResult:
 
     def show(self) -> None:
         """Print the tables, then what was computed, where the results are, and what to try next."""
-        from probekit.report.tri_layer_tables import terminal_tables
         from probekit.report.terminal import show, standard_output
+        from probekit.report.tri_layer_tables import terminal_tables
 
         console = standard_output()
         show(terminal_tables(self.summary), str(self.out / "tables"))

@@ -23,6 +23,7 @@ from probekit.report.figures import Figure, Frame, Series, bar_figure
 from probekit.report.formats import to_csv, to_markdown
 from probekit.report.markup import Html, join, tag
 from probekit.report.page import Section, write_page
+from probekit.report.reading import DEFLECTION
 from probekit.report.tables import Table
 
 PAGE = "deflection.html"
@@ -66,6 +67,7 @@ def write_deflection(
         return tuple(table for name, table in named.items() if name.startswith(names))
 
     sections = [
+        DEFLECTION,
         Section("Scenarios", _reading(found), held("rates", "forced"), _bars(found)),
         Section("Kinds", tables=held("kinds")),
         Section("Deflection against detectors", _words(found), held("detectors")),

@@ -45,6 +45,13 @@ def interval(estimate: Estimate, percent: bool = False) -> str:
     return f"[{number(estimate.low, percent)}, {number(estimate.high, percent)}]"
 
 
+def p_value(p: float | None) -> str:
+    """A p-value with three decimals, or that it is below the least of them; ``n/a`` where there is none."""
+    if p is None or math.isnan(p):
+        return MISSING
+    return f"{p:.3f}" if p >= 0.0005 else "< 0.001"
+
+
 def plain(cell: Cell, column: Column) -> str:
     """A cell in one line of text."""
     if isinstance(cell, Estimate):

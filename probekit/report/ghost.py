@@ -31,6 +31,7 @@ from probekit.report.ghost_tables import (
 from probekit.report.markup import Html, join, tag
 from probekit.report.page import Section, write_page
 from probekit.report.pictures import Album
+from probekit.report.reading import GHOST
 from probekit.report.tables import Table
 
 PAGE = "ghost.html"
@@ -79,6 +80,7 @@ def write_ghost(
             write_atomically(out / "tables" / f"{name}.csv", to_csv(table))
     shown = (ALL, *group_names(found))
     sections = (
+        GHOST,
         Section("What was asked", _asked(found), (asked,)),
         Section(
             "Rates",

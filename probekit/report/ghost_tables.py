@@ -13,6 +13,7 @@ from probekit.metrics.estimates import FEWEST
 from probekit.metrics.estimates import Estimate as Measured
 from probekit.metrics.rates_tones import ToneCurve
 from probekit.metrics.rates_trend import EXACT_IMAGES, Trend
+from probekit.report.formats import p_value
 from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 
@@ -109,7 +110,7 @@ def change_table(found: GhostSummary) -> Table:
         Column("levels", "Tones"),
         Column("up", "Only at the second"),
         Column("down", "Only at the first"),
-        Column("p", "p, McNemar"),
+        Column("p", "p, McNemar, two-sided"),
         Column("n", "Pictures"),
     )
     rows: list[tuple[Cell, ...]] = [
@@ -150,7 +151,7 @@ def quantity_table(found: GhostSummary, group: str = ALL) -> Table:
         *_over_tones(found)[1:],
         Column("change", "Last minus first"),
         Column("z", "z"),
-        Column("p", "p"),
+        Column("p", "p, two-sided"),
     )
     rows: list[tuple[Cell, ...]] = [
         (
@@ -265,7 +266,7 @@ def _summary_columns(*, percent: bool = False) -> tuple[Column, ...]:
 
 
 def _trend_columns() -> tuple[Column, ...]:
-    return (Column("z", "z"), Column("p", "p"))
+    return (Column("z", "z"), Column("p", "p, one-sided"))
 
 
 def _points(found: GhostSummary, curve: ToneCurve) -> list[Estimate]:
@@ -286,4 +287,4 @@ def _trend(trend: Trend | None) -> tuple[Cell, Cell]:
 
 
 def _p(value: float) -> str:
-    return "n/a" if math.isnan(value) else f"{value:.2g}"
+    return p_value(value)

@@ -32,6 +32,7 @@ from probekit.report.pope_tables import (
     refusal_table,
     transition_table,
 )
+from probekit.report.reading import POPE
 
 RUNNING_POINTS = 200
 """Points drawn of a running rate."""
@@ -55,6 +56,7 @@ def pope_page(
 def pope_sections(audits: Mapping[str, PopeAudit]) -> tuple[Section, ...]:
     """The sections of a page about one or several files of questions."""
     sections = [
+        POPE,
         Section(
             "Readouts",
             _words(

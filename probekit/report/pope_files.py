@@ -8,7 +8,7 @@ from typing import Any
 from probekit.evaluation.pope_audit import PopeAudit
 from probekit.evaluation.pope_record import audit_record
 from probekit.files import write_atomically, write_json
-from probekit.report.formats import to_csv, to_markdown
+from probekit.report.formats import p_value, to_csv, to_markdown
 from probekit.report.intervals import resampled
 from probekit.report.pope import pope_page
 from probekit.report.pope_tables import readout_table
@@ -61,7 +61,7 @@ def recorded_attention(records: Mapping[str, Any]) -> Table:
         Column("n", "n"),
         Column("d", "d, pooled"),
         Column("auc", "AUROC"),
-        Column("p", "p, rank"),
+        Column("p", "p, rank, two-sided"),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, record in records.items():
@@ -75,11 +75,14 @@ def recorded_attention(records: Mapping[str, Any]) -> Table:
                     f"{effect['first']['n']} - {effect['second']['n']}",
                     _estimate(effect["d_pooled"]),
                     _estimate(effect["auc"]),
-                    "n/a" if effect["rank"]["p"] is None else f"{effect['rank']['p']:.2g}",
+                    p_value(effect["rank"]["p"]),
                 )
             )
     return Table(
-        "Image attention of the last prompt token", columns, tuple(rows), "First minus second group."
+        "Image attention of the last prompt token",
+        columns,
+        tuple(rows),
+        f"First minus second group; p takes questions for independent. {resampled()}",
     )
 
 

@@ -7,6 +7,7 @@ from probekit.evaluation.pope_audit import PopeAudit
 from probekit.metrics import estimates
 from probekit.metrics.pope import MEASURES
 from probekit.metrics.pope_transitions import closed_form_f1
+from probekit.report.formats import p_value
 from probekit.report.intervals import resampled
 from probekit.report.tables import Cell, Column, Estimate, Table
 from probekit.scores.correction_tuning import TunedCorrection
@@ -168,8 +169,8 @@ def effect_table(audits: Mapping[str, PopeAudit]) -> Table:
         Column("means", "Means"),
         Column("d_pooled", "d, pooled"),
         Column("d_rms", "d, RMS"),
-        Column("welch_p", "Welch p"),
-        Column("rank_p", "Mann-Whitney p"),
+        Column("welch_p", "Welch p, two-sided"),
+        Column("rank_p", "Mann-Whitney p, two-sided"),
         Column("auc", "AUC", "Share of pairs in which the first group has more, ties half."),
     )
     rows = []
@@ -179,7 +180,10 @@ def effect_table(audits: Mapping[str, PopeAudit]) -> Table:
             ("size of the logit gap", audit.gap_effects),
         ):
             rows += [(name, quantity, groups, *_effect(effect)) for groups, effect in effects.items()]
-    caption = "Two-sided; Mann-Whitney by the normal approximation. Intervals resample pictures."
+    caption = (
+        "Both p take questions for independent, although several share a picture; Mann-Whitney's is by the "
+        f"normal approximation. {INTERVALS}"
+    )
     return Table("Effect sizes", columns, tuple(rows), caption)
 
 
@@ -234,8 +238,8 @@ def _effect(effect: EffectSizes) -> tuple[Cell, ...]:
         f"{effect.first.mean:.4g} and {effect.second.mean:.4g}",
         _cell(effect.d_pooled),
         _cell(effect.d_rms),
-        f"{effect.welch.p:.2g}",
-        f"{effect.rank.p:.2g}",
+        p_value(effect.welch.p),
+        p_value(effect.rank.p),
         _cell(effect.auc),
     )
 

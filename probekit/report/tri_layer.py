@@ -22,6 +22,7 @@ from probekit.report.figures import (
 from probekit.report.formats import to_csv, to_markdown
 from probekit.report.markup import tag
 from probekit.report.page import Section, write_page
+from probekit.report.reading import TRI_LAYER
 from probekit.report.tables import Table
 from probekit.report.tri_layer_tables import (
     contrast_table,
@@ -60,6 +61,7 @@ def write_tri_layer(
     scores = (score_table(found), contrast_table(found), correlation_table(found))
     taxonomy = (taxonomy_table(found), task_table(found))
     sections = (
+        TRI_LAYER,
         Section("Answers", tables=answers),
         Section(
             "Scores",

@@ -24,7 +24,7 @@ from probekit.metrics.deflection_responses import DeflectionResponse
 from probekit.metrics.estimates import Estimate as Measured
 from probekit.report.deflection import write_deflection
 from probekit.report.facts import facts
-from probekit.report.formats import to_csv, to_html, to_latex, to_markdown
+from probekit.report.formats import p_value, to_csv, to_html, to_latex, to_markdown
 from probekit.report.markup import tag
 from probekit.report.pope import pope_page
 from probekit.report.run import report
@@ -97,6 +97,32 @@ def test_no_value_is_shown_as_python_writes_it(shown: Any) -> None:
     assert not re.search(r"\b(nan|None|inf)\b", words)
     for _, attributes in shown.elements:
         assert not any(CODE.search(value or "") for value in attributes.values())
+
+
+def test_every_page_says_how_to_read_it(shown: Any) -> None:
+    headings = [" ".join(text.split()) for path, text in shown.texts if path[-1:] == ("h2",)]
+    assert headings[0] == "How to read this page"
+
+
+def test_abbreviations_of_tables_are_explained(tmp_path: Path, parse: Any) -> None:
+    """Every abbreviation of the papers stands among the terms of its page."""
+    known = {
+        tri_layer_page(tmp_path): ("LAD", "VNS", "CS", "P.B.", "L.SC", "V.S.", "R.R."),
+        yes_no_page(tmp_path): ("phi", "rho_N", "coverage"),
+        deflection_page(tmp_path): ("confidence", "reliability gap"),
+    }
+    for page, terms in known.items():
+        told = parse(page.read_text(encoding="utf-8")).words("dt")
+        assert all(term in told for term in terms), page
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [(0.25, "0.250"), (0.0004, "< 0.001"), (0.0, "< 0.001"), (1.0, "1.000"), (0.001, "0.001"),
+     (math.nan, "n/a"), (None, "n/a")],
+)  # fmt: skip
+def test_p_has_three_digits(p: float | None, told: str) -> None:
+    assert p_value(p) == told
 
 
 @pytest.mark.parametrize("at", [0, 1])

@@ -74,7 +74,8 @@ def test_two_ids_turn_no_answers_into_yes_and_the_closed_form_says_how_many(foun
 
 def test_sections_follow_what_there_is(found: PopeAudit) -> None:
     sections = pope_sections({"q": found})
-    assert [section.title for section in sections] == ["Readouts", "What the readout changes"]
+    titles = [section.title for section in sections]
+    assert titles == ["How to read this page", "Readouts", "What the readout changes"]
     names = [figure.frame.name for section in sections for figure in section.figures]
     assert len(names) == len(set(names))
     assert any(name.startswith("flow-q") for name in names)

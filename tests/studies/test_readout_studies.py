@@ -106,4 +106,7 @@ def test_effects_of_a_store(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out" / "effects.json").read_text())
     assert record["tests"] == 4
     assert [p[0] < 0.01 for p in record["p_rank_holm"]] == [False, False, False, True]
-    assert "Cohen" in (tmp_path / "out" / "effects.html").read_text()
+    page = (tmp_path / "out" / "effects.html").read_text()
+    assert "Cohen" in page
+    for told in (str(tmp_path / "store"), "selected:", "two-sided", "take rows for independent"):
+        assert told in page
