@@ -144,6 +144,7 @@ def deflection_score(
         [r.outcome for r in held],
         [r.scenario for r in held],
         [clusters.of[r.sample.sample_id] for r in held],
+        samples=[r.sample.sample_id for r in held],
         draws=draws,
         seed=seed,
     )

@@ -177,6 +177,7 @@ def _by_kind(
             [r.outcome for r, _ in held],
             [r.scenario for r, _ in held],
             [group for _, group in held],
+            samples=[r.sample.sample_id for r, _ in held],
             draws=draws,
             seed=seed,
         )

@@ -38,8 +38,8 @@ class DeflectionResult:
     Attributes:
         scenarios: the rates of each scenario that occurs.
         reliability_gap: deflection under adversarial minus deflection under oracle evidence, paired
-            by sample group; ``None`` unless both occur. A model that declines when it should and only
-            then is at 1.
+            by sample group; ``n`` counts the samples judged under both. ``None`` unless both occur. A model
+            that declines when it should and only then is at 1.
         evidence_gain: accuracy under oracle minus parametric evidence, paired in the same way.
         gold_gain: accuracy under realistic minus adversarial evidence: what the gold is worth where both
             prompts hold all distractors.
@@ -56,16 +56,24 @@ def evaluate(
     scenarios: Sequence[Scenario],
     groups: Sequence[str],
     *,
+    samples: Sequence[str] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> DeflectionResult:
     """Rates per scenario with intervals over resampled groups (the samples, or their images).
 
+    Args:
+        samples: the sample of each outcome, which the differences count; each group is one where absent.
+
     Raises:
         InputError: lengths differ.
     """
-    if not len(outcomes) == len(scenarios) == len(groups):
-        raise InputError(f"{len(outcomes)} outcomes, {len(scenarios)} scenarios and {len(groups)} groups")
+    names = groups if samples is None else samples
+    if not len(outcomes) == len(scenarios) == len(groups) == len(names):
+        raise InputError(
+            f"{len(outcomes)} outcomes, {len(scenarios)} scenarios, {len(groups)} groups and {len(names)} "
+            "samples"
+        )
     found: dict[Scenario, ScenarioRates] = {}
     for scenario in Scenario:
         held = [i for i, s in enumerate(scenarios) if s is scenario]
@@ -75,7 +83,7 @@ def evaluate(
     def change(outcome: Outcome, first: Scenario, second: Scenario) -> Estimate | None:
         if first not in found or second not in found:
             return None
-        return _change(outcomes, scenarios, groups, (outcome, first, second), draws, seed)
+        return _change(outcomes, scenarios, (groups, names), (outcome, first, second), draws, seed)
 
     return DeflectionResult(
         found,
@@ -135,13 +143,17 @@ def _rates(outcomes: Sequence[Outcome | None], groups: Sequence[str], draws: int
 def _change(
     outcomes: Sequence[Outcome | None],
     scenarios: Sequence[Scenario],
-    groups: Sequence[str],
+    units: tuple[Sequence[str], Sequence[str]],
     what: tuple[Outcome, Scenario, Scenario],
     draws: int,
     seed: int,
 ) -> Estimate:
-    """Share of an outcome under one scenario minus its share under another, groups drawn with both."""
-    outcome, first, second = what
+    """Share of an outcome under one scenario minus its share under another, groups drawn with both.
+
+    Args:
+        units: the group and the sample of each outcome.
+    """
+    (groups, samples), (outcome, first, second) = units, what
     held = [
         i
         for i, (o, s) in enumerate(zip(outcomes, scenarios, strict=True))
@@ -158,10 +170,12 @@ def _change(
         return shares[0] - shares[1]
 
     names = [groups[i] for i in held]
-    both = {n for n, on in zip(names, one, strict=True) if on} & {
-        n for n, on in zip(names, one, strict=True) if not on
+    of = {samples[i]: groups[i] for i in held}
+    both = {samples[i] for i in held if scenarios[i] is first} & {
+        samples[i] for i in held if scenarios[i] is second
     }
-    found = replace(statistic(change, names, draws=draws, seed=seed), n=len(both))
+    drawn = statistic(change, names, draws=draws, seed=seed)
+    found = replace(drawn, n=len(both), groups=len({of[sample] for sample in both}))
     if not math.isnan(found.low) or math.isnan(found.value) or draws == 0:
         return found
     behind = min(len({name for name, on in zip(names, side, strict=True) if on}) for side in (one, ~one))

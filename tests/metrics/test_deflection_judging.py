@@ -103,6 +103,23 @@ def test_intervals_pair_the_scenarios_by_sample() -> None:
     assert (gap.value, gap.low, gap.high) == pytest.approx((0, -unseen, unseen))
 
 
+def test_a_difference_counts_the_samples_under_both_scenarios_and_their_groups_beside_them() -> None:
+    """Six groups of four samples; one sample lacks an outcome under one of the two scenarios, and two that
+    make up a seventh group were only asked under the other."""
+    both = [(f"g{n // 4}", f"s{n}", s) for n in range(24) for s in (Scenario.ORACLE, Scenario.ADVERSARIAL)]
+    rows = [*both, ("g6", "s24", Scenario.ORACLE), ("g6", "s25", Scenario.ORACLE)]
+    outcomes: list[Outcome | None] = [
+        NONE if s is Scenario.ADVERSARIAL and int(sample[1:]) % 3 else RIGHT for _, sample, s in rows
+    ]
+    outcomes[5] = None
+    groups, samples, scenarios = ([row[at] for row in rows] for at in range(3))
+    gap = evaluate(outcomes, scenarios, groups, samples=samples, draws=50).reliability_gap
+    assert gap is not None
+    assert (gap.n, gap.groups) == (23, 6)
+    with pytest.raises(InputError):
+        evaluate(outcomes, scenarios, groups, samples=samples[1:])
+
+
 def test_a_rate_on_which_all_samples_agree_is_not_certain() -> None:
     found = evaluate([RIGHT] * 12, [Scenario.ORACLE] * 12, list("aabbccddeeff")).scenarios[Scenario.ORACLE]
     never = stats.binomtest(0, 6).proportion_ci(method="wilson").high
