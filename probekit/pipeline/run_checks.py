@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,9 @@ TEXTS = ("model", "question", "max_new_tokens", "images", "texts")
 
 TRACED = ("vocabulary", "shard_examples", "batch_tokens")
 """What makes rows and store, beside the texts."""
+
+PATHS = ("images", "texts", "vocabulary")
+"""Fields that name a file or folder, which may be spelt in several ways."""
 
 SHOWN = 3
 """Examples that a message gives."""
@@ -45,7 +49,7 @@ def refuse_another(folder: RunFolder, job: RunJob, traced: Sequence[str] = TRACE
     if not _has_store(folder) and before.get("texts") and now["texts"]:
         # captions of which nothing was traced are simply taken anew
         names = tuple(name for name in names if name != "texts")
-    changed = [name for name in names if not _same(before.get(name), now[name])]
+    changed = [name for name in names if not _same(name, before.get(name), now[name])]
     if changed:
         named = ", ".join(f"{name} ({_shown(before.get(name))}, now {_shown(now[name])})" for name in changed)
         raise InputError(
@@ -55,12 +59,12 @@ def refuse_another(folder: RunFolder, job: RunJob, traced: Sequence[str] = TRACE
         )
 
 
-def _same(before: Any, now: Any) -> bool:
+def _same(name: str, before: Any, now: Any) -> bool:
     if isinstance(before, dict) and isinstance(now, dict):
         keys = set(before) | set(now)
         return all(before.get(key) == now.get(key) for key in keys - ModelSpec.irrelevant)
-    if isinstance(before, str) and isinstance(now, str) and before != now:
-        return Path(before).exists() and Path(before).resolve() == Path(now).resolve()
+    if name in PATHS and isinstance(before, str) and isinstance(now, str) and before != now:
+        return os.path.exists(before) and Path(before).resolve() == Path(now).resolve()
     return bool(before == now)
 
 

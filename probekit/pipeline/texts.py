@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Examples that a message gives."""
 
+LONGEST = 60
+"""Characters of a name that a message gives."""
+
 
 @dataclass(frozen=True)
 class Caption:
@@ -48,7 +51,7 @@ def read_captions(captions: Path, images: Path, limit: int | None = None) -> tup
 
     Raises:
         InputError: there are none, a line lacks a field, a caption is empty, a picture comes twice, or
-            pictures are not there; file, line and examples are named.
+            pictures are not there or no file can have their names; file, line and examples are named.
     """
     find = _finder(images)
     found: list[Caption] = []
@@ -94,8 +97,15 @@ def _finder(images: Path) -> Callable[[str | int, str], str | None]:
             by_number.setdefault(number, []).append(picture.path.name)
 
     def find(given: str | int, where: str) -> str | None:
-        if isinstance(given, str) and inside(images, given, where=where).is_file():
-            return given
+        try:
+            if isinstance(given, str) and inside(images, given, where=where).is_file():
+                return given
+        except OSError as error:
+            raise InputError(
+                f"picture {_short(given)} cannot be looked for: {error.strerror}",
+                where=where,
+                hint=f"Give the name of a file in {images}.",
+            ) from None
         name = image_id(given)
         if name in by_name:
             return by_name[name]
@@ -103,6 +113,11 @@ def _finder(images: Path) -> Callable[[str | int, str], str | None]:
         return same[0] if len(same) == 1 else None
 
     return find
+
+
+def _short(given: str | int) -> str:
+    text = str(given)
+    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
 
 
 def adopted(prompter: Prompter, question: str, captions: Sequence[Caption]) -> list[Json]:

@@ -59,6 +59,7 @@ def test_a_number_of_two_pictures_finds_neither(images: Path, tmp_path: Path) ->
         ({"image": "kitchen.png", "caption": " "}, ["line 2", "'caption' or 'text'"]),
         ({"image": "139", "caption": "A cat."}, ["line 2", "comes twice"]),
         ({"image_id": 7, "caption": "A cat."}, ["line 2", "1 of 2 captions", "7", FILES[1]]),
+        ({"image": "x" * 300, "caption": "A cat."}, ["c.jsonl, line 2", "xxx...", "too long"]),
         ({"image": "../c.jsonl", "caption": "A cat."}, ["line 2", "leaves the folder"]),
     ],
 )
