@@ -17,6 +17,9 @@ from probekit.errors import InputError
 LineOf = Callable[[Sequence[str]], int | None]
 """Line of the key that a path of keys leads to, as far as the file has it; ``None`` where it has none."""
 
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What readers of single values raise, as they come: a day that no calendar has is a plain ValueError."""
+
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -27,8 +30,8 @@ def read_yaml(path: Path, *, absent: str = "no such file") -> Any:
         absent: what is said where there is no such file.
 
     Raises:
-        InputError: the file is missing, is a folder, is not text or not YAML, or a mapping names a key
-            twice; file and line are named.
+        InputError: the file is missing, is a folder, is not text or not YAML, a value is not of the type
+            that its tag says, or a mapping names a key twice; file and line are named.
     """
     return read_yaml_lines(path, absent=absent)[0]
 
@@ -43,31 +46,53 @@ def read_yaml_lines(path: Path, *, absent: str = "no such file") -> tuple[Any, L
         raise InputError("is a folder, a YAML file is needed", where=str(path)) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: {error}", where=str(path)) from None
+    tree = None
     try:
         loader = yaml.SafeLoader(text)
         tree = loader.get_single_node()
         if tree is None:
             return None, lambda place: None
-        for mapping in _mappings(tree):
-            _refuse_twice(loader, mapping, path)
+        for node in _nodes(tree):
+            if isinstance(node, yaml.MappingNode):
+                _refuse_twice(loader, node, path)
         return loader.construct_document(tree), lambda place: _line(tree, place)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f", line {mark.line + 1}"
         raise InputError(f"not YAML: {error}", where=f"{path}{line}") from None
-    except (ValueError, RecursionError) as error:
-        # a day that no calendar has is a plain ValueError
+    except RecursionError as error:
         raise InputError(f"not YAML: {error}", where=str(path)) from None
+    except UNREADABLE as error:
+        raise _no_value(tree, error, path) from None
 
 
-def _mappings(tree: yaml.Node) -> Iterator[yaml.MappingNode]:
-    """Every mapping of a document once, however often it is referred to."""
+def _no_value(tree: yaml.Node | None, error: Exception, path: Path) -> InputError:
+    """The error about the first value of a document that its type's reader fails at."""
+    for node in () if tree is None else _nodes(tree):
+        if not isinstance(node, yaml.ScalarNode):
+            continue
+        try:
+            yaml.SafeLoader("").construct_object(node)
+        except UNREADABLE:
+            kind = node.tag.rpartition(":")[2]
+            return InputError(
+                f"not YAML: {node.value!r} is no {kind}",
+                where=f"{path}, line {node.start_mark.line + 1}",
+                hint="Write a value of that type, or put it in quotes, without a tag, to have it as text.",
+            )
+        except yaml.YAMLError:
+            continue
+    return InputError(f"not YAML: {error}", where=str(path))
+
+
+def _nodes(tree: yaml.Node) -> Iterator[yaml.Node]:
+    """Every node of a document once, however often it is referred to."""
     left, seen = [tree], {id(tree)}
     while left:
         node = left.pop()
+        yield node
         parts: list[yaml.Node] = []
         if isinstance(node, yaml.MappingNode):
-            yield node
             parts = [part for pair in node.value for part in pair]
         elif isinstance(node, yaml.SequenceNode):
             parts = node.value

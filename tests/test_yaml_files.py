@@ -91,6 +91,28 @@ def test_what_is_no_yaml_is_an_input_error(text: str, tmp_path: Path) -> None:
         read_yaml(path)
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("!!bool maybe", "bool"), ("!!timestamp foo", "timestamp"), ("!!int ''", "int"), ("!!int x", "int"),
+     ("!!float ''", "float"), ("2026-13-45", "timestamp")],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["{}", "[1, {}]", "{{x: {}}}"])
+def test_a_value_that_is_not_what_its_tag_says_is_named_with_its_line(
+    value: str, kind: str, form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(f"a: 1\nb: {form.format(value)}\nc: x\n")
+    with pytest.raises(InputError, match=rf"own\.yaml, line 2.*is no {kind}"):
+        read_yaml(path)
+
+
+def test_a_key_that_is_not_what_its_tag_says_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("a: 1\n!!bool maybe : 2\n")
+    with pytest.raises(InputError, match=r"own\.yaml, line 2.*'maybe' is no bool"):
+        read_yaml(path)
+
+
 def test_lines_of_keys(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("a:\n  b: 1\nc: 2\n")
