@@ -188,7 +188,7 @@ def statistics(
     compute: Callable[[Int[np.ndarray, "row"]], Sequence[float]],
     groups: Sequence[str],
     *,
-    shares: Sequence[int] = (),
+    shares: Sequence[tuple[int, int] | None] = (),
     draws: int = DRAWS,
     seed: int = 0,
     excluded: int = 0,
@@ -199,19 +199,21 @@ def statistics(
         compute: takes how often each row counts (all ones for the values themselves), gives the
             statistics in a fixed order.
         groups: the unit of sampling of each row.
-        shares: for each statistic that is a share, the number of groups it is taken over; 0 for others.
+        shares: for each statistic that is a share, the rows and the groups that it is taken over, none of
+            either for an empty base; ``None`` for others, which are taken over all rows.
     """
     index, count = group_index(groups)
     values = compute(np.ones(len(groups), dtype=np.int64))
     drawn: list[Sequence[float]] = []
     if count >= FEWEST and draws > 0:
         drawn = [compute(one[index]) for block in resamples(count, draws, seed) for one in block]
-    behind = [*shares, *[0] * (len(values) - len(shares))]
+    behind = [*shares, *[None] * (len(values) - len(shares))]
     found = []
     for i, (value, over) in enumerate(zip(values, behind, strict=True)):
         column = [one[i] for one in drawn]
-        ends = share_interval(value, column, over) if over else percentile_interval(column)
-        found.append(Estimate(value, *ends, len(groups), excluded, over or count))
+        ends = percentile_interval(column) if over is None else share_interval(value, column, over[1])
+        rows, units = (len(groups), count) if over is None else over
+        found.append(Estimate(value, *ends, rows, excluded, units))
     return tuple(found)
 
 

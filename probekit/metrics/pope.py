@@ -114,6 +114,8 @@ _BASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class PopeScores:
     """The metrics of one list of decisions, each with its 95 % interval over resampled pictures.
 
+    Each estimate's ``n`` counts the questions that it is a share of, its ``groups`` their pictures.
+
     Attributes:
         confusion: the counts.
         images: pictures asked about.
@@ -175,9 +177,10 @@ def score(
     estimates = {}
     for name, measure in MEASURES.items():
         base = [CELLS.index(cell) for cell in _BASES.get(name, CELLS)]
-        behind = int((per_image[:, base].sum(axis=1) > 0).sum())
+        over = per_image[:, base].sum(axis=1)
+        behind = int((over > 0).sum())
         low, high = share_interval(measure(whole), [measure(table) for table in drawn], behind)
-        estimates[name] = Estimate(measure(whole), low, high, len(labels), groups=behind)
+        estimates[name] = Estimate(measure(whole), low, high, int(over.sum()), groups=behind)
     return PopeScores(whole, len(per_image), **estimates)
 
 

@@ -19,9 +19,9 @@ class OwnAgainstProbe:
 
     Attributes:
         coverage: share of questions the model attempts when it may decline.
-        own: accuracy of those attempts.
+        own: accuracy of those attempts; ``n`` counts them.
         probe: accuracy of the forced answers that the probe is surest of, as many of them; among equal
-            confidences the mean over all ways to pick.
+            confidences the mean over all ways to pick; ``n`` counts all that may be picked.
         forced: accuracy of all forced answers.
         difference: ``own`` minus ``probe``, resampled together.
     """
@@ -58,7 +58,7 @@ def own_against_probe(
     if np.isnan(confidences).any():
         raise InputError("a confidence is NaN", hint="Leave such questions out on both sides.")
     levels = ranks(confidences)
-    attempted = np.array([o is not Outcome.NOT_ATTEMPTED for o in outcomes])
+    attempted = np.array([o is not Outcome.NOT_ATTEMPTED for o in outcomes], dtype=np.bool_)
     correct = np.array([o is Outcome.CORRECT for o in outcomes])
     right = forced.astype(np.float64)
 
@@ -75,11 +75,11 @@ def own_against_probe(
     # ties with the last one picked may each be picked
     reached = np.sort(levels)[max(0, int(attempted.sum()) - 1)] if len(levels) else 0
     everyone, trying, surest = (
-        len(set(names[rows]))
-        for rows in (slice(None), attempted, (levels <= reached) & bool(attempted.any()))
+        (int(rows.sum()), len(set(names[rows])))
+        for rows in (np.ones_like(attempted), attempted, (levels <= reached) & bool(attempted.any()))
     )
     coverage, own, probe, every, difference = statistics(
-        compute, list(groups), shares=(everyone, trying, surest, everyone, 0), draws=draws, seed=seed
+        compute, list(groups), shares=(everyone, trying, surest, everyone, None), draws=draws, seed=seed
     )
     return OwnAgainstProbe(coverage, own, probe, every, difference)
 

@@ -23,7 +23,8 @@ class Selective:
 
     Attributes:
         accuracy: share of right answers at full coverage.
-        accuracy_at: the same among the most confident ``coverage`` of rows.
+        accuracy_at: the same among the most confident ``coverage`` of rows; ``n`` counts these, and those
+            tied with the last where ties are averaged.
         gain: ``accuracy_at`` minus ``accuracy``.
         aurc: mean over k of the error rate among the k most confident rows; lower is better.
         oracle: the least AURC this many errors allow.
@@ -131,8 +132,11 @@ def selective(
         expected = drawn if ties == "input" else _level_means(drawn, np.repeat(levels, counts))
         return _measures(expected, drawn, coverage)
 
-    answered = math.ceil(round(coverage * ranked.size, 9))
-    behind = (len(set(groups)), len(set(groups[:answered])))
+    answered = min(ranked.size, max(1, math.ceil(round(coverage * ranked.size, 9))))
+    if answered and ties == "average":
+        # those tied with the last one answered count as well
+        answered = int((levels <= levels[answered - 1]).sum())
+    behind = ((len(groups), len(set(groups))), (answered, len(set(groups[:answered]))))
     found = statistics(compute, groups, shares=behind, draws=draws, seed=seed, excluded=excluded)
     accuracy, at, gain, area, oracle, excess, generalised = found
     _, counts = np.unique(confidences[kept], return_counts=True)

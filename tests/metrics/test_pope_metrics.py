@@ -76,10 +76,22 @@ def test_estimates_stand_inside_their_intervals_and_count_pictures() -> None:
     for name, estimate in scores.estimates().items():
         assert estimate.value == getattr(scores.confusion, name)
         assert estimate.low <= estimate.value <= estimate.high, name
-        assert estimate.n == 300
     assert scores.f1.high - scores.f1.low > 0.02
     again = score(labels, decisions, images, draws=300)
     assert again == scores
+
+
+def test_each_measure_counts_the_questions_and_pictures_of_its_own_base() -> None:
+    """Ten pictures, asked about one object present and one absent; yes is said to both in the first three,
+    to neither in the next five, and two answers are unknown."""
+    labels = np.tile(codes("yes", "no"), 10)
+    decisions = codes(*["yes"] * 6, *["no"] * 10, *["unknown"] * 4)
+    found = score(labels, decisions, [f"{i // 2}" for i in range(20)], draws=0)
+    counts = {name: (estimate.n, estimate.groups) for name, estimate in found.estimates().items()}
+    assert counts.pop("precision") == (6, 3), "what was answered yes"
+    assert counts.pop("recall") == (10, 10), "what is present"
+    assert counts.pop("f1") == (13, 10), "either"
+    assert set(counts.values()) == {(20, 10)}
 
 
 def test_pictures_are_drawn_whole() -> None:

@@ -92,3 +92,28 @@ def test_areas_under_ties_are_the_mean_over_all_orders() -> None:
         order = np.random.default_rng(seed).permutation(6)
         again = selective(confidences[order], errors[order] == 0, list("abcdef"), ties="average", draws=0)
         assert again.aurc.value == pytest.approx(found.aurc.value)
+
+
+def test_each_share_counts_the_rows_it_is_taken_over() -> None:
+    """Forty questions of twenty pictures, of which the first ten are attempted."""
+    rng = np.random.default_rng(0)
+    outcomes = [RIGHT] * 6 + [WRONG] * 4 + [NONE] * 30
+    right, groups = rng.random(40) < 0.5, [f"i{n // 2}" for n in range(40)]
+    found = own_against_probe(outcomes, right, -np.arange(40.0), groups, draws=0)
+    assert (found.coverage.n, found.forced.n, found.own.n, found.probe.n) == (40, 40, 10, 10)
+    assert (found.coverage.groups, found.own.groups, found.probe.groups) == (20, 5, 5)
+    tied = own_against_probe(outcomes, right, -np.repeat(np.arange(2.0), 20), groups, draws=0)
+    assert (tied.probe.n, tied.probe.groups) == (20, 10), "any of twenty may be picked"
+    at = selective(-np.arange(40.0), right, groups, coverage=0.25, draws=0)
+    assert (at.accuracy.n, at.accuracy_at.n, at.accuracy_at.groups) == (40, 10, 5)
+    for ties, counts in (("input", (10, 5)), ("average", (20, 10))):
+        at = selective(-np.repeat(np.arange(2.0), 20), right, groups, coverage=0.25, ties=ties, draws=0)
+        assert (at.accuracy_at.n, at.accuracy_at.groups) == counts
+
+
+def test_a_share_of_nothing_has_nothing_behind_it() -> None:
+    found = own_against_probe([NONE] * 10, np.ones(10, bool), np.arange(10.0), list("abcdefghij"), draws=20)
+    for share in (found.own, found.probe):
+        assert math.isnan(share.value)
+        assert (share.n, share.groups) == (0, 0)
+    assert (found.coverage.n, found.coverage.groups) == (10, 10)
