@@ -76,16 +76,13 @@ def resamples(groups: int, draws: int = DRAWS, seed: int = 0) -> Iterator[Int[np
 def percentile_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
     """Central percentile interval of bootstrap values; draws without a value (NaN) do not count.
 
-    NaN when there is none, and when all agree: no width is no certainty.
+    NaN when there is none, and when both ends agree: no width is no certainty.
     """
     kept = np.asarray([value for value in values if math.isfinite(value)])
     if kept.size == 0:
         return math.nan, math.nan
     low, high = (float(end) for end in np.quantile(kept, [(1 - level) / 2, (1 + level) / 2]))
-    # what is left between equal sums is rounding
-    if high - low <= 1e-12 * max(abs(low), abs(high)):
-        return math.nan, math.nan
-    return low, high
+    return (math.nan, math.nan) if _equal(low, high) else (low, high)
 
 
 def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -101,14 +98,15 @@ def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
 def share_interval(share: float, drawn: Sequence[float], groups: int) -> tuple[float, float]:
     """Interval of a share from its bootstrap values; `wilson`'s on ``groups`` where all of them agree.
 
+    Where they do not, and yet both ends of the interval agree, there is none (NaN): a few groups decide.
+
     Args:
         groups: groups with a row that the share is taken over; NaN comes back below `FEWEST`.
     """
     if groups < FEWEST:
         return math.nan, math.nan
-    low, high = percentile_interval(drawn)
-    known = any(math.isfinite(value) for value in drawn)
-    return wilson(share, groups) if math.isnan(low) and known else (low, high)
+    known = [value for value in drawn if math.isfinite(value)]
+    return wilson(share, groups) if known and _equal(min(known), max(known)) else percentile_interval(known)
 
 
 def difference_interval(difference: float, groups: int) -> tuple[float, float]:
@@ -227,6 +225,11 @@ def statistic(
 ) -> Estimate:
     """An estimate of one statistic, see `statistics`."""
     return statistics(lambda counts: (compute(counts),), groups, draws=draws, seed=seed, excluded=excluded)[0]
+
+
+def _equal(low: float, high: float) -> bool:
+    # what is left between equal sums is rounding
+    return bool(high - low <= 1e-12 * max(abs(low), abs(high)))
 
 
 def _divide(top: float, bottom: float) -> float:

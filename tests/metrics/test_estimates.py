@@ -15,6 +15,7 @@ from probekit.metrics.estimates import (
     mean,
     ratio,
     resamples,
+    share_interval,
     statistic,
     wilson,
 )
@@ -127,6 +128,16 @@ def test_a_share_on_which_all_images_agree_is_not_certain(said: float) -> None:
     other = stats.binomtest(int(10 * said), 10).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((other.low, other.high))
     assert found.low < found.high
+
+
+def test_draws_that_differ_beyond_both_ends_do_not_all_agree() -> None:
+    """Wilson's interval is for a share that nothing was seen to change: one draw that differs is enough."""
+    agreed = [0.5] * 999
+    end = stats.binomtest(25, 50).proportion_ci(method="wilson")
+    assert share_interval(0.5, [*agreed, 0.5 + 1e-15, math.nan], 50) == pytest.approx((end.low, end.high))
+    assert all(math.isnan(end) for end in share_interval(0.5, [*agreed, 0.9], 50))
+    assert share_interval(0.5, [0.1] * 50 + [0.5] * 900 + [0.9] * 50, 50) == pytest.approx((0.1, 0.9))
+    assert all(math.isnan(end) for end in share_interval(0.5, [math.nan] * 9, 50))
 
 
 def test_a_share_counts_only_images_of_its_base() -> None:
