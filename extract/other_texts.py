@@ -13,6 +13,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from typer import BadParameter
+
 from probekit import jobs
 from probekit.cli.names import split
 from probekit.errors import InputError, run_telling
@@ -33,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--detectors", "--detector", action="append", help="only these; several with commas, or repeated"
     )
     given = parser.parse_args(arguments)
+    try:
+        detectors = split(given.detectors)
+    except BadParameter as error:
+        parser.error(error.format_message())
     study = read_yaml(given.study)
     missing = {"run", "models", "out"} - set(study if isinstance(study, dict) else ())
     if missing:
@@ -48,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             model={"name": str(model)},
             texts=source.generations,
             out=Path(study["out"]) / Path(str(model)).name,
-            detectors=split(given.detectors),
+            detectors=detectors,
             **{name: before[name] for name in KEPT},
         )
         run(job).show()

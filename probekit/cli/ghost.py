@@ -21,6 +21,7 @@ from probekit.cli.model import (
 )
 from probekit.cli.model import Device as ModelDevice
 from probekit.cli.names import detectors as detector_names
+from probekit.cli.names import split
 from probekit.cli.options import Draws, Out, Responses, Seed
 from probekit.errors import InputError
 
@@ -152,7 +153,7 @@ def ghost_run(
         seed=seed,
         max_new_tokens=max_new_tokens,
         batch=batch,
-        detectors=_names(detectors),
+        detectors=split(detectors),
         shard_pictures=shard_pictures,
         batch_tokens=batch_tokens,
         draws=draws,
@@ -218,7 +219,7 @@ def ghost_trace(
     run = load_run(
         folder,
         given,
-        detectors=_names(detectors),
+        detectors=split(detectors),
         batch_tokens=batch_tokens,
         draws=draws,
         dtype=dtype,
@@ -287,12 +288,6 @@ def _view(folder: Path, view: View) -> View:
     for note in notes:
         typer.echo(note)
     return view
-
-
-def _names(detectors: list[str] | None) -> tuple[str, ...] | None:
-    """Names given one by one or with commas."""
-    found = tuple(name.strip() for given in detectors or () for name in given.split(",") if name.strip())
-    return found or None
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -15,5 +15,12 @@ def detectors(help: str) -> Any:
 
 
 def split(given: Sequence[str] | None) -> list[str] | None:
-    """Names given one by one or with commas; ``None`` when none is given."""
-    return [name.strip() for one in given or () for name in one.split(",") if name.strip()] or None
+    """Names given one by one or with commas; ``None`` when the option is not given.
+
+    Raises:
+        typer.BadParameter: the option is given and names nothing.
+    """
+    found = [name.strip() for one in given or () for name in one.split(",") if name.strip()]
+    if given and not found:
+        raise typer.BadParameter("names no detector; leave the option out for all", param_hint="--detectors")
+    return found or None
