@@ -61,7 +61,7 @@ class SeeingModel:
         try:
             prompt, out = self._generated(texts, seen, max_new_tokens, special=not written)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            if seen is not None:
+            if seen is not None or self._reads_alone(special=not written):
                 raise
             # processors and models that need a picture say so in a way of their own, or not at all
             raise InputError(
@@ -75,6 +75,14 @@ class SeeingModel:
         whole = out.shape[1] >= start and bool((out[:, :start] == prompt).all())
         fresh = out[:, start:] if whole else out
         return [text.strip() for text in tokenizer.batch_decode(fresh, skip_special_tokens=True)]
+
+    def _reads_alone(self, *, special: bool) -> bool:
+        """Whether the model goes on after a short text without a picture."""
+        try:
+            self._generated([self._text(Question("short", "Hello"))], None, 1, special=special)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            return False
+        return True
 
     def _generated(
         self, texts: Sequence[str], images: Any, max_new_tokens: int, *, special: bool

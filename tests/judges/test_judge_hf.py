@@ -208,3 +208,23 @@ def test_a_model_that_takes_no_text_alone_is_refused_and_one_that_does_is_named(
     Image.new("RGB", (56, 56), "red").save(tmp_path / "a.png")
     shown = Question("echo", "a dog", (Picture.of(tmp_path / "a.png"),))
     assert len(dict(judge.answer([shown]))) == 1
+
+
+def test_a_text_that_is_too_long_keeps_its_own_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong with one text says nothing about texts in general."""
+    from probekit.families.tiny import make
+    from probekit.judges.hf_seeing import load_seeing
+
+    held = load_seeing(str(make("llava", tmp_path / "llava")), None, "cpu")
+    generate = held.model.generate
+
+    def short_alone(**inputs: object) -> object:
+        if inputs["input_ids"].shape[1] > 100:
+            raise ValueError("the prompt is longer than the model's context")
+        return generate(**inputs)
+
+    monkeypatch.setattr(held.model, "generate", short_alone)
+    assert len(held.answers([Question("echo", "a dog")], 2)) == 1
+    with pytest.raises(ValueError, match="longer than the model's context") as caught:
+        held.answers([Question("echo", "a dog " * 200)], 2)
+    assert not isinstance(caught.value, InputError)
