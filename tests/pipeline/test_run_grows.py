@@ -203,3 +203,20 @@ def test_a_file_of_captions_with_a_fault_claims_no_folder(captioned: list[object
     bad.write_text('{"image": "000000.png", "caption": "Nothing is mentioned."}\n')
     assert isinstance(invoke(wrong).exception, InputError)
     assert invoke(captioned).exit_code == 0
+
+
+def test_the_page_on_python_reads_a_run_that_was_made_of_more_pictures(
+    few: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows without a label are neither right nor wrong claims."""
+    run(demo(few, MORE))
+    run(demo(few, FEW))
+    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+    names: dict[str, Any] = {}
+    for block in [part.split("```")[0] for part in page.split("```python\n")[1:]]:
+        exec(block.replace("runs/demo", str(few)), names)
+    labels = {(line["example_id"], line["index"]) for _, line in read_jsonl(few / "labels/labels.jsonl")}
+    rows = names["rows"]
+    assert len(labels) < len(rows)
+    assert {(str(rows.example_id[n]), int(rows.index[n])) for n in names["claims"]} <= labels
+    assert 0 <= float(capsys.readouterr().out.rsplit("AUROC", 1)[1]) <= 1
