@@ -32,12 +32,14 @@ class Caption:
         image: its file inside the folder of pictures.
         text: the caption.
         where: file and line.
+        finished: whether its writer ended it; false where it was cut, so that its end counts for nothing.
     """
 
     name: str
     image: str
     text: str
     where: str
+    finished: bool = True
 
 
 def read_captions(captions: Path, images: Path, limit: int | None = None) -> tuple[Caption, ...]:
@@ -45,7 +47,8 @@ def read_captions(captions: Path, images: Path, limit: int | None = None) -> tup
 
     Args:
         captions: JSON Lines of ``caption`` or ``text``, and ``image`` (a file name) or ``image_id``. A
-            COCO number finds its picture whatever zeros and prefix the file's name has.
+            COCO number finds its picture whatever zeros and prefix the file's name has. A caption counts
+            as finished unless ``finished`` is false.
         images: folder of the pictures.
         limit: only the first so many.
 
@@ -73,7 +76,7 @@ def read_captions(captions: Path, images: Path, limit: int | None = None) -> tup
         if name in seen:
             raise InputError(f"picture {name!r} comes twice", where=where)
         seen.add(name)
-        found.append(Caption(name, image, text, where))
+        found.append(Caption(name, image, text, where, line.get("finished") is not False))
     if lost:
         named = ", ".join(given for given, _ in lost[:SHOWN])
         raise InputError(
@@ -145,7 +148,7 @@ def adopted(prompter: Prompter, question: str, captions: Sequence[Caption]) -> l
                 "token_ids": list(ids),
                 "text": prompter.decode(ids),
                 "prompt_tokens": None,
-                "finished": True,
+                "finished": caption.finished,
             }
         )
     return lines

@@ -9,7 +9,7 @@ from probekit import jobs
 from probekit.errors import InputError
 from probekit.files import write_jsonl
 from probekit.pipeline.run import run
-from probekit.pipeline.texts import read_captions
+from probekit.pipeline.texts import adopted, read_captions
 
 FILES = ("COCO_val2014_000000004108.jpg", "000000000139.jpg", "kitchen.png")
 
@@ -41,6 +41,26 @@ def test_a_picture_is_found_by_name_and_by_number(
     write_jsonl(tmp_path / "c.jsonl", [{field: given, "caption": "A dog."}])
     (found,) = read_captions(tmp_path / "c.jsonl", images)
     assert (found.image, found.name, found.text) == (file, Path(file).stem, "A dog.")
+
+
+@pytest.mark.parametrize(
+    ("said", "finished"), [({}, True), ({"finished": True}, True), ({"finished": None}, True),
+                           ({"finished": False}, False)],
+)  # fmt: skip
+def test_a_caption_that_was_cut_stays_cut(
+    images: Path, tmp_path: Path, said: dict[str, object], finished: bool
+) -> None:
+    class Words:
+        def continuation(self, question: str, text: str) -> tuple[int, ...]:
+            return tuple(range(len(text.split())))
+
+        def decode(self, ids: tuple[int, ...]) -> str:
+            return " ".join(["word"] * len(ids))
+
+    write_jsonl(tmp_path / "c.jsonl", [{"image": "kitchen.png", "caption": "A dog and a", **said}])
+    captions = read_captions(tmp_path / "c.jsonl", images)
+    (line,) = adopted(Words(), "What?", captions)  # type: ignore[arg-type]
+    assert (line["image_id"], line["finished"]) == ("kitchen", finished)
 
 
 def test_a_number_of_two_pictures_finds_neither(images: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from probekit.captures import HiddenState
 from probekit.detectors import DETECTORS
 from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.run import evaluate, train
+from probekit.files import read_jsonl, write_jsonl
 from probekit.pipeline.run import demo_job
 from probekit.pipeline.run import run as run_all
 
@@ -194,6 +195,38 @@ def test_a_run_through_another_model_is_compared_with_its_own(tmp_path: Path) ->
     found = {(r["detector"], r["mix"], r["measure"]) for r in table(forced, "teacher_forced_control")}
     assert ("hidden_mid", "none", "auroc") in found
     assert ("svar", "none", "auroc") in found
+
+
+def test_empty_texts_are_left_out_and_cut_ones_end_as_in_their_own_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The embedded model says its own texts once more, so that the same mentions are dropped as cut."""
+    changes = {"detectors": ("svar",), "mixes": ("none",), "seeds": 1, "max_new_tokens": 9}
+    run_all(demo_job(tmp_path / "own", 40, 3).model_copy(update=changes))
+    texts = tmp_path / "own/generations.jsonl"
+    lines = [line for _, line in read_jsonl(texts)]
+    cut = {
+        (line["example_id"], line["start"])
+        for _, line in read_jsonl(tmp_path / "own/dropped.jsonl")
+        if "cut" in line["reason"]
+    }
+    assert len(cut) > 3
+    empty = next(line for line in lines if line["example_id"] not in {name for name, _ in cut})
+    empty |= {"text": "", "token_ids": []}
+    write_jsonl(texts, lines)
+    study = {"run": str(tmp_path / "own"), "models": ["organism"], "out": str(tmp_path / "forced")}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
+    for _ in range(2):
+        run("extract.other_texts", tmp_path / "study.yaml", "--detectors", "svar")
+    assert "1 of 40 texts are empty" in caplog.text
+    forced = tmp_path / "forced/organism"
+    names = [line["example_id"] for _, line in read_jsonl(forced / "generations.jsonl")]
+    assert names == [line["example_id"] for line in lines if line is not empty]
+    assert cut == {
+        (line["example_id"], line["start"])
+        for _, line in read_jsonl(forced / "dropped.jsonl")
+        if "cut" in line["reason"]
+    }
 
 
 STUDIES = sorted(f for folder in ("analysis", "train", "extract") for f in (ROOT / folder).glob("*.py"))
