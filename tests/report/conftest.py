@@ -9,12 +9,19 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
+from probekit.evaluation.ghost_detectors import judge_detectors
+from probekit.evaluation.ghost_evidence import GhostRows, analyse
+from probekit.evaluation.ghost_store import QUANTITIES
+from probekit.evaluation.ghost_summary import GhostSummary
 from probekit.evaluation.records import Evaluation, Record
 from probekit.evaluation.scores import COLUMNS
 from probekit.labels import LabelSet, RowLabel, Usage
+from probekit.metrics.rates import GhostResponse, evaluate
 from probekit.rows import RowKey
 
 TRAINED = ("lookback", "hidden_mid", "hidden_last", "text_only")
@@ -201,3 +208,63 @@ class Parsed(HTMLParser):
 def parse() -> type[Parsed]:
     """An HTML parser as oracle."""
     return Parsed
+
+
+EVIL = '<img src=x onerror="alert(1)"></td></table><script>alert(2)</script>'
+CATEGORIES = (GhostCategory.TEXT_BLUR, GhostCategory.ANALOG_DECOY, GhostCategory.HUMAN_INTENT)
+
+
+def build_ghost(images: int = 15) -> tuple[GhostSummary, list[dict], Manifest]:
+    """A summary of made answers, their lines and their set."""
+    rng = np.random.default_rng(0)
+    held = [
+        GhostImage(f"images/p{n:02d}.png", CATEGORIES[n % 3],
+                   ("the name on the badge", "the time on the clock", "a microphone")[n % 3])
+        for n in range(images)
+    ]  # fmt: skip
+    flagged = ("The name is Smith.", "10:10", "Yes.")
+    responses, lines = [], []
+    for n, image in enumerate(held):
+        for tone in range(1, 6):
+            said = rng.random() < 0.15 * tone
+            text = flagged[n % 3] if said else "No."
+            responses.append(GhostResponse(image, tone, text, 4 if said else 1))
+            lines.append({
+                "example_id": f"{image.image_id}-tone{tone}", "image_id": image.image_id,
+                "image": image.image, "category": str(image.category), "tone": tone,
+                "target": image.target, "text": text + (EVIL if n == 0 else ""),
+                "prompt": f"Is it there? {EVIL if n == 1 else ''}", "hallucinated": bool(said),
+                "rule": "made", "score": 4 if said else 1, "image_mass": 0.25, "vns": None, "entropy": 1.5,
+            })  # fmt: skip
+    verdict = np.array([float(line["hallucinated"]) for line in lines])
+    rows = GhostRows(tuple(r.image.image_id for r in responses), tuple(r.tone for r in responses),
+                     tuple(r.image.category for r in responses), verdict)  # fmt: skip
+    values = {name: rng.normal(size=len(lines)) for name in QUANTITIES}
+    scores = {f"detector {n}": rng.normal(size=len(lines)) + verdict for n in range(9)}
+    summary = GhostSummary(
+        rates=evaluate(responses, draws=30),
+        score_source="recorded scores",
+        quantities=analyse(rows, values, draws=30),
+        layers=np.full((5, 4), 0.25),
+        tones=(1, 2, 3, 4, 5),
+        blocks=(2, 3),
+        detectors=judge_detectors(rows, scores, draws=30),
+        trained={"detector 8": "mix natural, 3 heads"},
+        left_out={"halp": "needs heads"},
+        unserved={},
+        missing=dict.fromkeys(QUANTITIES, 0) | {"vns": 3},
+        counts={"responses": len(lines), "without_verdict": 2, "without_label": 4, "not_traced": 3},
+    )
+    return summary, lines, Manifest(Path(), tuple(held))
+
+
+@pytest.fixture(scope="session")
+def made() -> Callable[..., tuple[GhostSummary, list[dict[str, object]], Manifest]]:
+    """Makes a Ghost run's summary, the lines of its answers and its set, of so many pictures."""
+    return build_ghost
+
+
+@pytest.fixture(scope="session")
+def evil() -> str:
+    """What one made answer and one made prompt hold, which must do nothing on a page."""
+    return EVIL

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from probekit.benchmarks.deflection import Outcome, Sample, Scenario
+from probekit.benchmarks.ghost import Manifest
+from probekit.benchmarks.ghost_prompts import load_prompts
 from probekit.benchmarks.pope import PopeQuestion, PopeQuestions
 from probekit.benchmarks.pope_answers import PopeAnswers
 from probekit.benchmarks.yesno import Answer
@@ -25,6 +27,7 @@ from probekit.metrics.estimates import Estimate as Measured
 from probekit.report.deflection import write_deflection
 from probekit.report.facts import facts
 from probekit.report.formats import p_value, to_csv, to_html, to_latex, to_markdown
+from probekit.report.ghost import write_ghost
 from probekit.report.markup import tag
 from probekit.report.pope import pope_page
 from probekit.report.run import report
@@ -78,17 +81,26 @@ def yes_no_page(out: Path) -> Path:
     return pope_page(out / "page.html", {"popular": found})
 
 
-@pytest.fixture(scope="module", params=["run", "tri_layer", "deflection", "pope"])
-def shown(request: pytest.FixtureRequest, tmp_path_factory: Any, full_run: Path, parse: Any) -> Any:
+def ghost_page(out: Path, summary: Any, lines: Any, manifest: Manifest) -> Path:
+    """A run of made answers at five tones; its pictures are not there."""
+    held = Manifest(out, manifest.images)
+    return write_ghost(out, summary, lines, held, load_prompts(), {"model": "m"}, "a command")
+
+
+@pytest.fixture(scope="module", params=["run", "tri_layer", "deflection", "pope", "ghost"])
+def shown(
+    request: pytest.FixtureRequest, tmp_path_factory: Any, full_run: Path, made: Any, parse: Any
+) -> Any:
     """A page of every kind, as a browser reads it."""
     out = tmp_path_factory.mktemp("page")
-    made: dict[str, Callable[[], Path]] = {
+    pages: dict[str, Callable[[], Path]] = {
         "run": lambda: report(full_run).page,
         "tri_layer": lambda: tri_layer_page(out),
         "deflection": lambda: deflection_page(out),
         "pope": lambda: yes_no_page(out),
+        "ghost": lambda: ghost_page(out, *made()),
     }
-    return parse(made[request.param]().read_text(encoding="utf-8"))
+    return parse(pages[request.param]().read_text(encoding="utf-8"))
 
 
 def test_no_value_is_shown_as_python_writes_it(shown: Any) -> None:

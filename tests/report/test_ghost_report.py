@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from probekit.benchmarks.ghost import GhostCategory, GhostImage, Manifest
+from probekit.benchmarks.ghost import GhostCategory, Manifest
 from probekit.benchmarks.ghost_prompts import load_prompts
 from probekit.errors import InputError
-from probekit.evaluation.ghost_detectors import judge_detectors
-from probekit.evaluation.ghost_evidence import GhostRows, analyse
 from probekit.evaluation.ghost_store import QUANTITIES
 from probekit.evaluation.ghost_summary import GhostSummary
 from probekit.files import write_json
-from probekit.metrics.rates import GhostResponse, evaluate
 from probekit.report.formats import to_csv
 from probekit.report.ghost import write_ghost
 from probekit.report.ghost_examples import kind_of, pick
@@ -27,56 +24,9 @@ from probekit.report.ghost_figures import rate_figures
 from probekit.report.ghost_models import write_models
 from probekit.report.ghost_tables import detector_table, paper_table, quantity_table, rate_table
 
-EVIL = '<img src=x onerror="alert(1)"></td></table><script>alert(2)</script>'
-CATEGORIES = (GhostCategory.TEXT_BLUR, GhostCategory.ANALOG_DECOY, GhostCategory.HUMAN_INTENT)
-
-
-def made(images: int = 15) -> tuple[GhostSummary, list[dict], Manifest]:
-    """A summary of made answers, their lines and their set."""
-    rng = np.random.default_rng(0)
-    held = [
-        GhostImage(f"images/p{n:02d}.png", CATEGORIES[n % 3],
-                   ("the name on the badge", "the time on the clock", "a microphone")[n % 3])
-        for n in range(images)
-    ]  # fmt: skip
-    flagged = ("The name is Smith.", "10:10", "Yes.")
-    responses, lines = [], []
-    for n, image in enumerate(held):
-        for tone in range(1, 6):
-            said = rng.random() < 0.15 * tone
-            text = flagged[n % 3] if said else "No."
-            responses.append(GhostResponse(image, tone, text, 4 if said else 1))
-            lines.append({
-                "example_id": f"{image.image_id}-tone{tone}", "image_id": image.image_id,
-                "image": image.image, "category": str(image.category), "tone": tone,
-                "target": image.target, "text": text + (EVIL if n == 0 else ""),
-                "prompt": f"Is it there? {EVIL if n == 1 else ''}", "hallucinated": bool(said),
-                "rule": "made", "score": 4 if said else 1, "image_mass": 0.25, "vns": None, "entropy": 1.5,
-            })  # fmt: skip
-    verdict = np.array([float(line["hallucinated"]) for line in lines])
-    rows = GhostRows(tuple(r.image.image_id for r in responses), tuple(r.tone for r in responses),
-                     tuple(r.image.category for r in responses), verdict)  # fmt: skip
-    values = {name: rng.normal(size=len(lines)) for name in QUANTITIES}
-    scores = {f"detector {n}": rng.normal(size=len(lines)) + verdict for n in range(9)}
-    summary = GhostSummary(
-        rates=evaluate(responses, draws=30),
-        score_source="recorded scores",
-        quantities=analyse(rows, values, draws=30),
-        layers=np.full((5, 4), 0.25),
-        tones=(1, 2, 3, 4, 5),
-        blocks=(2, 3),
-        detectors=judge_detectors(rows, scores, draws=30),
-        trained={"detector 8": "mix natural, 3 heads"},
-        left_out={"halp": "needs heads"},
-        unserved={},
-        missing=dict.fromkeys(QUANTITIES, 0) | {"vns": 3},
-        counts={"responses": len(lines), "without_verdict": 2, "without_label": 4, "not_traced": 3},
-    )
-    return summary, lines, Manifest(Path(), tuple(held))
-
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(tmp_path_factory, made):
     """A written page, its summary and its folder."""
     folder = tmp_path_factory.mktemp("ghost")
     summary, lines, manifest = made()
@@ -88,9 +38,9 @@ def page(tmp_path_factory):
     return path.read_text(), summary, folder
 
 
-def test_texts_of_a_model_and_of_prompts_are_inert(page):
+def test_texts_of_a_model_and_of_prompts_are_inert(page, evil):
     text, _, _ = page
-    assert EVIL not in text
+    assert evil not in text
     assert text.count("&lt;script&gt;alert(2)") >= 5 + 5
     assert "<script>" not in text
     assert not re.search(r"<[^>]*onerror", text)
@@ -135,7 +85,7 @@ def test_what_is_missing_is_said(page):
     assert ">n/a<" in text
 
 
-def test_a_family_without_attention_is_named(tmp_path):
+def test_a_family_without_attention_is_named(tmp_path, made):
     summary, lines, manifest = made(6)
     groups = {g: {k: v for k, v in q.items() if k != "image_mass"} for g, q in summary.quantities.items()}
     less = replace(summary, layers=None, quantities=groups, unserved={"attention_mass": "linear attention"})
@@ -147,7 +97,7 @@ def test_a_family_without_attention_is_named(tmp_path):
     assert "Image mass, by tone" not in found
 
 
-def test_single_categories_leave_a_crowded_figure():
+def test_single_categories_leave_a_crowded_figure(made):
     summary, _, _ = made()
     few = rate_figures(summary)[0].svg()
     assert "human_intent" in few
@@ -172,7 +122,7 @@ def test_pictures_are_told_apart_by_their_verdicts(verdicts, kind):
     assert kind_of(verdicts) == kind
 
 
-def test_no_kind_of_picture_crowds_out_another():
+def test_no_kind_of_picture_crowds_out_another(made):
     _, lines, _ = made(30)
     for n, line in enumerate(lines):
         line["hallucinated"] = line["image_id"] == "p07" and n % 5 == 4
@@ -193,15 +143,15 @@ def record(folder: Path, summary: GhostSummary, **changes) -> Path:
     return folder
 
 
-def test_models_stand_beside_each_other_in_the_papers_form(tmp_path):
+def test_models_stand_beside_each_other_in_the_papers_form(tmp_path, made, evil):
     (one, *_), (other, *_) = made(15), made(9)
-    folders = [record(tmp_path / "a", one), record(tmp_path / "b", other, model=EVIL)]
+    folders = [record(tmp_path / "a", one), record(tmp_path / "b", other, model=evil)]
     page, table = write_models(tmp_path / "out", folders)
     text = page.read_text()
-    assert EVIL not in text
+    assert evil not in text
     assert text.count("<figure") == 2
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "table_2.csv").read_text())))
-    assert [row["model"] for row in rows] == ["made", EVIL]
+    assert [row["model"] for row in rows] == ["made", evil]
     for row, summary in zip(rows, (one, other), strict=True):
         curve = summary.rates.groups["all"].h_rate
         assert float(row["h_rate"]) == pytest.approx(np.mean([p.value for p in curve.points.values()]))
@@ -219,7 +169,7 @@ def test_models_stand_beside_each_other_in_the_papers_form(tmp_path):
     assert "different words" in table.caption
 
 
-def test_no_model_falls_out_where_folders_share_a_name(tmp_path):
+def test_no_model_falls_out_where_folders_share_a_name(tmp_path, made):
     made_of = [made(n)[0] for n in (15, 9, 6)]
     folders = [record(tmp_path / name / "run", one) for name, one in zip("abc", made_of, strict=True)]
     _, table = write_models(tmp_path / "out", folders)
@@ -237,7 +187,7 @@ def test_a_file_of_something_else_is_named(tmp_path, value):
         write_models(tmp_path / "out", [tmp_path])
 
 
-def test_runs_under_different_policies_are_not_compared(tmp_path):
+def test_runs_under_different_policies_are_not_compared(tmp_path, made):
     summary, *_ = made(6)
     folders = [record(tmp_path / "a", summary), record(tmp_path / "b", summary, policy={"digest": "two"})]
     with pytest.raises(InputError, match="different policies"):
