@@ -6,7 +6,7 @@ evidence is silent, puts no answer forward, even when it names one.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -79,9 +79,21 @@ _BECOMES = re.compile(
     r"|dates|made|written|painted|suggests?|says?|states?|indicates?)\b"
 )
 _PLACE = re.compile(
-    r"^(?:(?:it|that|this)(?:'s| is| was)?|either|the|a|an|in|at|on|from|by|to|of|probably|maybe|perhaps"
+    r"^(?:(?:it|that|this)(?:'s| is| was| (?:could|might|may|must|would) be)?|either|the|a|an|in|at|on|from"
+    r"|by|to|of|probably|maybe|perhaps"
     r"|possibly|even|answer|is|was) "
 )
+_TURNED = re.compile(r"^(?:but|however|yet|though|although)\b", re.I)
+_THOUGHT = (
+    r"\b(?:was|were|used to be) (?:\w+ )?(?:thought|believed|said|assumed|supposed) to (?:be|have been)"
+)
+_AGAINST = (
+    r"\b(?:rather than|instead of|no way (?:that )?(?:it|this|that)(?:'?s| is| was| (?:can|could|would) be))"
+)
+_WRONG = r"(?:is|was|would be) (?:\w+ly )?(?:wrong|incorrect|false|mistaken)\b"
+_NO_ITEM = lexicon("it by more less sooner later give take way another wrong i built made")
+_LONGEST = 20
+"""Most items of a list before its "or" that are looked at."""
 _APPROXIMATE = ("so", "not", "thereabouts", "nearby")
 _STATES = lexicon(
     """not too very so unclear dark black blurry blurred hard difficult impossible possible unknown old big
@@ -126,6 +138,9 @@ def judge(response: str, answers: Sequence[str], synonyms: Synonyms | None = Non
         left = [c for c in left if not (describes(c.text) or supposes(c.text) or spared(c.text))]
     forms = [form for answer in answers for form in (answer, *(synonyms or {}).get(answer, ()))]
     spoken = [(clause.whole if kind == "polar" else clause.text) for clause in left]
+    if kind != "polar":
+        turned = _overturned(left, kind, cased=_cased(response))
+        spoken = [_kept(text, forms, text in turned) for text in spoken]
     stated = [text for text in spoken if not doubts(text) and any(says(text, form) for form in forms)]
     if stated:
         if any(_alternative(text, forms) for text in stated):
@@ -165,6 +180,26 @@ def _put_forward(clauses: Sequence[Clause], kind: Kind, answers: Sequence[str]) 
         if clause.text or kind == "polar":
             kept.append(clause)
     return [one for one in kept if kind == "polar" or one.text]
+
+
+def _overturned(clauses: Sequence[Clause], kind: Kind, *, cased: bool) -> set[str]:
+    """Clauses that the next one turns against with an answer: "It was thought to be ..., but it is ..."."""
+    return {
+        one.text
+        for one, after in pairwise(clauses)
+        if _TURNED.match(after.whole) and not _denies(after.text) and _offers(after, kind, cased=cased)
+    }
+
+
+def _kept(text: str, forms: Sequence[str], turned: bool) -> str:
+    """The text without right answers that it sets aside, such as "rather than ..." and "... is wrong"."""
+    found = text
+    for words in {normalise(form) for form in forms} - {""}:
+        one, against = re.escape(words), f"{_AGAINST}|{_THOUGHT}" if turned else _AGAINST
+        aside = re.compile(rf"(?:{against}) (?:(?:in|at|on) )?{one}\b|\b{one} {_WRONG}")
+        if aside.search(said := normalise(found)):
+            found = aside.sub(" ", said)
+    return found
 
 
 def _denies(text: str) -> bool:
@@ -219,7 +254,30 @@ def _alternative(text: str, forms: Sequence[str]) -> bool:
         follows = any(f"{second} ".startswith(f"{one} ") for one in right)
         if left != follows:
             return True
+    return _listed(text, right, named=_cased(text) and any(form != form.lower() for form in forms))
+
+
+def _listed(text: str, right: Collection[str], *, named: bool) -> bool:
+    """Whether a right answer ends an item of a list, as "It could be Paris" does, with others up to "or"."""
+    for before, after in pairwise(re.split(r"\bor\b", text, flags=re.I)):
+        items = [item for item in before.split(",") if item.strip()][-_LONGEST:]
+        for at, item in enumerate(items[:-1]):
+            ends = [one for one in right if f" {normalise(item)}".endswith(f" {one}")]
+            others = (*items[at + 1 :], after.split(",")[0])
+            if ends and all(_alike(other, ends[0], named=named) for other in others):
+                return any(normalise(_bare(plain(other))) not in right for other in others)
     return False
+
+
+def _alike(item: str, one: str, *, named: bool) -> bool:
+    """Whether an item of a list may be an answer of the same kind as another."""
+    said, number = normalise(_bare(plain(item))).split(), _NUMBER.search(one) is not None
+    if not 0 < len(said) <= len(one.split()) + (0 if number else 2):
+        return False
+    if (_NUMBER.search(" ".join(said)) is not None) != number or said[0] in _APPROXIMATE:
+        return False
+    cased = not named or number or re.search(r"[^\W\d_a-z]", item) is not None
+    return cased and not _NO_ITEM & set(plain(item).strip(" .?!").split())
 
 
 def _bare(text: str) -> str:

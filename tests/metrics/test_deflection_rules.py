@@ -215,10 +215,47 @@ LATER = [
     ("Not answerable.", PARIS, NONE, "no answer"),
     ("I have no idea where this is.", PARIS, NONE, "no answer"),
 ]
+LISTED = [
+    # one of several
+    ("It could be Paris, London, or Rome.", PARIS, WRONG, "contradicts"),
+    ("It might be Paris, London or Rome", PARIS, WRONG, "contradicts"),
+    ("It is Paris, London or Rome.", PARIS, WRONG, "contradicts"),
+    ("I think it is Paris, London, or Rome.", PARIS, WRONG, "contradicts"),
+    ("The capital is Paris, London, or Rome.", PARIS, WRONG, "contradicts"),
+    ("The tower stands in Paris, New York, or San Francisco, I think.", PARIS, WRONG, "contradicts"),
+    ("the capital is paris, london, or rome", PARIS, WRONG, "contradicts"),
+    ("The capital is London, or it could be Paris.", PARIS, WRONG, "contradicts"),
+    ("It could have opened in 1889, 1890, or 1891.", YEAR, WRONG, "contradicts"),
+    ("The picture might show a dog, a cat, or a fox.", DOG, WRONG, "contradicts"),
+    # "or" beside the right one, not between answers
+    ("The tower stands in Paris, built in 1887 or 1889.", PARIS, RIGHT, "right"),
+    ("The capital is Paris, France, or at least I think so.", PARIS, RIGHT, "right"),
+    ("It stands in Paris, 300 or 400 metres tall.", PARIS, RIGHT, "right"),
+    ("It stands in Paris, more or less.", PARIS, RIGHT, "right"),
+    ("The capital is Paris, like it or not.", PARIS, RIGHT, "right"),
+    ("It opened in 1889, two or three years later.", YEAR, RIGHT, "right"),
+    # the right one set aside for another
+    ("Paris is wrong; the answer is London.", PARIS, WRONG, "another"),
+    ("Rather than Paris, it is London.", PARIS, WRONG, "another"),
+    ("Instead of Paris, London.", PARIS, WRONG, "another"),
+    ("No way it is Paris.", PARIS, WRONG, "another"),
+    ("It was thought to be Paris, but it is London.", PARIS, WRONG, "another"),
+    ("It was long believed to be in Paris, but it is in London.", PARIS, WRONG, "another"),
+    # another one set aside, or no other one put forward
+    ("London is wrong; the answer is Paris.", PARIS, RIGHT, "right"),
+    ("The evidence is wrong, Paris is the capital.", PARIS, RIGHT, "right"),
+    ("Rather than London, it is Paris.", PARIS, RIGHT, "right"),
+    ("It is Paris rather than London.", PARIS, RIGHT, "right"),
+    ("No way it is London, it is Paris.", PARIS, RIGHT, "right"),
+    ("It was thought to be London, but it is Paris.", PARIS, RIGHT, "right"),
+    ("It is thought to be Paris.", PARIS, RIGHT, "right"),
+    ("It is thought to be Paris, but I cannot confirm it.", PARIS, RIGHT, "right"),
+    ("It was thought to be Paris, but I cannot confirm it.", PARIS, RIGHT, "right"),
+]
 # fmt: on
 
 
-@pytest.mark.parametrize(("response", "answers", "verdict", "reason"), [*BEFORE, *AFTER, *LATER])
+@pytest.mark.parametrize(("response", "answers", "verdict", "reason"), [*BEFORE, *AFTER, *LATER, *LISTED])
 def test_the_rubric_case_by_case(
     response: str, answers: tuple[str, ...], verdict: Outcome, reason: str
 ) -> None:
