@@ -87,7 +87,7 @@ def report(run: Path, *, detector: str | None = None, mix: str | None = None) ->
         mixing_section(evaluation),
         position_section(mention for own in mentions.values() for mention in own),
         _gallery(run, evaluation, mentions, shown, mix, missing),
-        counts_section(_counts(run, evaluation, labels)),
+        counts_section(_counts(run, evaluation, labels, mentions)),
     ]
     sections.insert(0, reading_section(missing))
 
@@ -223,10 +223,20 @@ def _images(run: Path) -> Path:
     return next((path for path in candidates if path.is_dir()), run / "images")
 
 
-def _counts(run: Path, evaluation: Evaluation, labels: LabelSet) -> dict[str, Any]:
+def _counts(
+    run: Path, evaluation: Evaluation, labels: LabelSet, mentions: dict[str, tuple[Mention, ...]]
+) -> dict[str, Any]:
     counts: dict[str, Any] = dict(evaluation.counts)
     if len(labels):
         counts["labelled mentions of the run"] = labels.counts()
+        # a run made of more pictures before keeps their rows, and labels none of them
+        bare = [sum(labels.get(mention.key) is None for mention in own) for own in mentions.values()]
+        others = sum(n for n, own in zip(bare, mentions.values(), strict=True) if n == len(own))
+        if others and counts.get("unlabelled") == sum(bare):
+            counts["unlabelled"] = {
+                "of other pictures, none of whose mentions has a label": others,
+                "of labelled pictures": sum(bare) - others,
+            }
     path = run / "dropped.jsonl"
     if path.is_file():
         reasons = Counter(str(value.get("reason", "no reason")) for _, value in read_jsonl(path))

@@ -71,8 +71,55 @@ def test_more_pictures_extend_a_run_to_what_it_were_if_made_at_once(
     assert verify(few / "store").sound
     after = {f.name: f.stat().st_mtime_ns for f in (few / "store/shards").iterdir()}
     full = len({row["example_id"] for _, row in read_jsonl(whole[FEW] / "rows.jsonl")}) // 8
-    kept = [name for name in before if before[name] == after[name]]
+    kept = [name for name in before if before[name] == after.get(name)]
     assert len(kept) == full > 1
+    assert sorted(name[:5] for name in after) == [f"{n:05d}" for n in range(len(after))]
+
+
+def test_a_kill_before_anything_is_written_leaves_the_store_it_was(
+    few: Path, whole: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last, partial shard stays until the fuller one is on disk."""
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    was = contents(few / "store")
+    with monkeypatch.context() as patch:
+        patch.setattr("probekit.store.writer.StoreWriter.write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(demo(few, MORE))
+    assert contents(few / "store") == was
+    assert verify(few / "store").sound
+    run(demo(few, FEW))
+    assert records(few) == records(whole[FEW])
+    run(demo(few, MORE))
+    assert contents(few / "store") == contents(whole[MORE] / "store")
+
+
+def test_a_kill_behind_the_fuller_shard_is_gone_on_from(
+    few: Path, whole: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest names the fuller shard and the header still the job before."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("probekit.store.writer.StoreWriter._own_when_whole", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(demo(few, MORE))
+    run(demo(few, MORE))
+    assert contents(few / "store") == contents(whole[MORE] / "store")
+    assert records(few) == records(whole[MORE])
+    assert verify(few / "store").sound
+
+
+def test_a_companion_grows_with_its_store_also_when_it_is_not_asked_for(few: Path) -> None:
+    job = demo(few, MORE)
+    wanted = tuple(name for name in job.detectors or () if name != "text_only")
+    run(job.model_copy(update={"detectors": wanted}))
+    assert verify(few / "store").sound
 
 
 def test_the_first_command_works_after_the_folder_has_grown(few: Path, whole: dict[int, Path]) -> None:
@@ -220,3 +267,4 @@ def test_the_page_on_python_reads_a_run_that_was_made_of_more_pictures(
     assert len(labels) < len(rows)
     assert {(str(rows.example_id[n]), int(rows.index[n])) for n in names["claims"]} <= labels
     assert 0 <= float(capsys.readouterr().out.rsplit("AUROC", 1)[1]) <= 1
+    assert "of other pictures, none of whose mentions has a label" in (few / "report.html").read_text()

@@ -253,3 +253,21 @@ def test_mixes_stand_in_the_order_of_what_was_drawn(make_run: Callable[..., Path
         assert [place.split()[0] for place in first.split(", ")] == order
     words = [e.text for e in ET.fromstring(mixing_section(drawn).figures[0].svg()).iter() if e.text]
     assert {"48", "30", "60"} <= set(words)
+
+
+def test_rows_of_other_pictures_are_told_apart_from_unlabelled_ones(run_folder: Path, parse) -> None:
+    """As where a run was made again of fewer pictures: their rows stay, and have no label."""
+    path = run_folder / "labels/labels.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    names = sorted({line["example_id"] for line in lines})
+    gone = [line for line in lines if line["example_id"] in names[-2:]]
+    first = next(line for line in lines if line["example_id"] == names[0])
+    kept = [line for line in lines if line not in gone and line is not first]
+    path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    file = run_folder / "evaluation.json"
+    value = json.loads(file.read_text())
+    value["counts"]["unlabelled"] = len(gone) + 1
+    file.write_text(json.dumps(value))
+    words = " ".join(parse(report(run_folder).page.read_text()).words().split())
+    assert f"of other pictures, none of whose mentions has a label {len(gone)}" in words
+    assert "of labelled pictures 1" in words
