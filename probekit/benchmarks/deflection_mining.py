@@ -16,7 +16,8 @@ from probekit.errors import InputError
 from probekit.files import write_atomically
 
 Backend = Literal["numpy", "faiss", "hnsw"]
-"""``numpy`` and ``faiss`` compare with every item; ``hnsw`` walks a graph and may miss one."""
+"""``numpy`` and ``faiss`` compare with every item; ``hnsw`` walks a graph and may miss one, and compares with
+every item where the graph reaches too few."""
 Nearest = Callable[[np.ndarray, int], list[tuple[int, float]]]
 """Places and cosines of the items nearest a unit query, nearest first, ties by place."""
 
@@ -154,6 +155,7 @@ def _hnsw(unit: Float[np.ndarray, "item dim"]) -> Nearest:
         import hnswlib
     except ImportError:
         raise InputError("hnswlib is not installed", hint=_INSTALL.format("hnswlib")) from None
+    exact = _numpy(unit)
     index = hnswlib.Index(space="ip", dim=unit.shape[1])
     index.init_index(max_elements=len(unit), ef_construction=_BREADTH, M=16, random_seed=0)
     # one thread: the graph, and so what is found, is the same every time
@@ -161,7 +163,11 @@ def _hnsw(unit: Float[np.ndarray, "item dim"]) -> Nearest:
 
     def nearest(query: np.ndarray, k: int) -> list[tuple[int, float]]:
         index.set_ef(max(_BREADTH, 2 * k))
-        places, distances = index.knn_query(query[None].astype(np.float32), k=k, num_threads=1)
+        try:
+            places, distances = index.knn_query(query[None].astype(np.float32), k=k, num_threads=1)
+        except RuntimeError:
+            # the graph reaches fewer than k items from here, as where most of them are asked for
+            return exact(query, k)
         return _ordered(places[0], 1.0 - distances[0])
 
     return nearest

@@ -196,3 +196,16 @@ def test_every_backend_finds_the_nearest_and_is_built_once(
         assert [one.item for one in found] == order[4:10]
         assert [one.cosine for one in found] == pytest.approx(np.sort(cosines)[::-1][4:10], abs=1e-5)
     assert len(built) == 1
+
+
+def test_a_graph_that_reaches_too_few_items_is_left_for_the_exact_search() -> None:
+    """Forty tight bunches of 75: the graph of one bunch does not lead to the others."""
+    pytest.importorskip("hnswlib")
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.normal(size=(40, 32)), 75, 0) + rng.normal(size=(3000, 32)) * 1e-4
+    names = [str(n) for n in range(3000)]
+    index, unit = Index.build(names, rows), rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for out in (1500, 2990):
+        found = index.search(rows[10], 5, gold=names[:out], backend="hnsw")
+        cosines = unit[out:] @ unit[10]
+        assert {int(one.item) for one in found} == {int(at) + out for at in np.argsort(-cosines)[:5]}
