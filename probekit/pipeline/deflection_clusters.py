@@ -7,7 +7,7 @@ black picture, shows nothing that a sample could be known by, and joins nobody.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +84,7 @@ def clusters_of(shown: Mapping[str, Sequence[Path]], asked: Mapping[str, Sequenc
     """
     known = {path: sha256(path) for paths in (*shown.values(), *asked.values()) for path in set(paths)}
     found = _joined(shown, known)
-    sizes = [list(found.values()).count(group) for group in set(found.values())]
+    sizes = Counter(found.values()).values()
     if len(found) >= 2 * FOLDS and (len(sizes) < FOLDS or max(sizes) > len(found) / 2):
         apart = _joined(asked, known)
         if len(set(apart.values())) > len(sizes):

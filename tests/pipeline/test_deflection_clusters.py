@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from probekit.cli import app
 from probekit.evaluation.deflection_detectors import cross_validated, folds_of
 from probekit.jobs import ModelSpec
 from probekit.pipeline.deflection import DeflectionJob, deflection
-from probekit.pipeline.deflection_clusters import clusters_of_samples
+from probekit.pipeline.deflection_clusters import clusters_of, clusters_of_samples
 
 
 @pytest.fixture
@@ -142,3 +143,12 @@ def test_a_run_resamples_pictures_and_not_questions(doubled: Path, tmp_path: Pat
     assert (thrice["n"], single["n"]) == (18, 6)
     for end in ("value", "low", "high"):
         assert thrice[end] == pytest.approx(single[end], abs=1e-9)
+
+
+def test_many_samples_are_grouped_in_time_that_grows_as_they_do() -> None:
+    """Each by itself: comparing every group with every sample would be 1.6 billion comparisons."""
+    alone = {f"s{n}": [] for n in range(40_000)}
+    before = time.process_time()
+    found = clusters_of(alone, alone)
+    assert time.process_time() - before < 5
+    assert len(set(found.of.values())) == 40_000
