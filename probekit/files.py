@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -114,6 +115,10 @@ class JsonlAppender:
 
     ``done`` holds the objects already in the file, so that a rerun can skip them. A new file is made with
     its first lines, or empty at the end of a ``with`` that went well: what fails before leaves nothing.
+
+    Raises:
+        InputError: on the first line appended, when another process is writing to the file or has written
+            to it since it was read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -128,6 +133,7 @@ class JsonlAppender:
                 with path.open("r+b") as handle:
                     handle.truncate(keep)
             self.done = [value for _, value in read_jsonl(path)]
+        self._read = keep
 
     def append(self, values: Iterable[Mapping[str, Any]]) -> None:
         """Append ``values`` and force them to disk."""
@@ -140,7 +146,22 @@ class JsonlAppender:
     def _opened(self) -> BinaryIO:
         if self._handle is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._handle = self.path.open("ab")
+            handle = self.path.open("ab")
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                alone = os.fstat(handle.fileno()).st_size == self._read
+            except BlockingIOError:
+                alone = False
+            except OSError:  # this file system has no locks
+                alone = os.fstat(handle.fileno()).st_size == self._read
+            if not alone:
+                handle.close()
+                raise InputError(
+                    "another process is writing to this file",
+                    where=str(self.path),
+                    hint="Wait until it has finished, then run the same command again: it goes on.",
+                )
+            self._handle = handle
         return self._handle
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probekit.errors import InputError
-from probekit.files import distinct, inside, read_json, read_jsonl, size_text, write_json
+from probekit.files import JsonlAppender, distinct, inside, read_json, read_jsonl, size_text, write_json
 from probekit.pipeline.ghost_plan import GhostPlan
 
 
@@ -94,3 +94,18 @@ def test_what_does_not_fit_the_disk_is_not_said_to_need_nothing() -> None:
     assert "1 shards, 2.5 MB of 12.0 KB free" in plan.line()
     with pytest.raises(InputError, match=r"need 2\.5 MB, 12\.0 KB are free"):
         plan.refuse_what_does_not_fit()
+
+
+def test_two_writers_of_one_file_do_not_mix_their_lines(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    one, other = JsonlAppender(path), JsonlAppender(path)
+    one.append([{"id": 1}])
+    with pytest.raises(InputError, match="another process is writing"):
+        other.append([{"id": 1}])
+    one.close()
+    with pytest.raises(InputError, match="another process is writing"):
+        other.append([{"id": 1}])  # it did not read what was written meanwhile
+    with JsonlAppender(path) as again:
+        assert again.done == [{"id": 1}]
+        again.append([{"id": 2}])
+    assert [value for _, value in read_jsonl(path)] == [{"id": 1}, {"id": 2}]

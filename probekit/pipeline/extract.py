@@ -69,9 +69,13 @@ def passes(job: ExtractJob, *, texts_too: bool = True) -> dict[str, tuple[Path, 
     Raises:
         InputError: a store is there that this job cannot go on with.
     """
+    from probekit.store.schema import HEADER_FILE
+
     captures = [parse_capture(key) for key in job.captures]
     found = {}
-    for condition in dict.fromkeys(capture.condition for capture in captures):
+    # a companion that is there grows with its store, asked for or not: its rows are the store's
+    kept = [path.parent.name for path in sorted(job.out.glob(f"*/{HEADER_FILE}"))]
+    for condition in dict.fromkeys([*(capture.condition for capture in captures), *kept]):
         folder = job.out if condition == "full" else job.out / condition
         asked = tuple(capture for capture in captures if capture.condition == condition)
         found[condition] = folder, begun(folder, asked, job, texts_too=texts_too)

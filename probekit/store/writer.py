@@ -55,12 +55,20 @@ class StoreWriter:
         captures: what each shard must hold.
     """
 
-    def __init__(self, path: Path, header: Header, captures: tuple[Capture, ...], lock: Any) -> None:
+    def __init__(
+        self,
+        path: Path,
+        header: Header,
+        captures: tuple[Capture, ...],
+        lock: Any,
+        replaced: int | None = None,
+    ) -> None:
         self.path = path
         self.header = header
         self.captures = captures
         self._lock = lock
         self._entries = _recover(path)
+        self._replaced = {} if replaced is None else {n: e for n, e in self._entries.items() if n >= replaced}
 
     @classmethod
     def create(
@@ -74,8 +82,9 @@ class StoreWriter:
             path: folder of the store.
             header: what it says about itself.
             captures: what each shard holds.
-            beginning: a job that made the first shards of this one; a store of that job is taken over,
-                without the shards it would fill otherwise. Killed meanwhile, it is a store of either job.
+            beginning: a job that made the first shards of this one; a store of that job is taken over.
+                Its last shard, which this job fills further, stays until the fuller one is on disk, and so
+                does its header: killed meanwhile, it is the store it was.
 
         Raises:
             InputError: the store belongs to another job, was made with other captures or another
@@ -98,7 +107,8 @@ class StoreWriter:
                 before, held = load_header(path)
                 taken = beginning is not None and before.job_digest == beginning.job_digest
                 if taken:
-                    before = replace(before, job_digest=header.job_digest)
+                    agreement = header.replay_agreement
+                    before = replace(before, job_digest=header.job_digest, replay_agreement=agreement)
                 faults = list(differences(before, held, header, captures))
                 if faults:
                     raise InputError(
@@ -107,9 +117,9 @@ class StoreWriter:
                         hint="Give another output folder, or the job that made this store.",
                     )
                 if taken and beginning is not None:
-                    entries = manifest.load(path)
-                    manifest.rewrite(path, {n: entry for n, entry in entries.items() if n < beginning.shards})
-                    save_header(path, before, held)
+                    writer = cls(path, before, captures, lock, beginning.shards)
+                    writer._own_when_whole()
+                    return writer
             else:
                 save_header(path, header, captures)
             return cls(path, header, captures, lock)
@@ -117,7 +127,12 @@ class StoreWriter:
     @property
     def done(self) -> set[int]:
         """Numbers of the shards that are whole."""
-        return set(self._entries)
+        return set(self._entries) - set(self._replaced)
+
+    def _own_when_whole(self) -> None:
+        """Say whose store it is, once no shard of the job before is left that this job fills further."""
+        if not self._replaced:
+            save_header(self.path, self.header, self.captures)
 
     def write(self, number: int, rows: RowTable, arrays: Mapping[Capture, np.ndarray | Bfloat16]) -> None:
         """Write one shard; when this returns it is on disk and in the manifest.
@@ -132,7 +147,8 @@ class StoreWriter:
             ContractError: an array is absent, has another shape, or breaks an invariant.
             StoreError: the disk is full; whole shards stay, and the same command goes on from them.
         """
-        if number in self._entries:
+        before = self._replaced.get(number)
+        if number in self._entries and before is None:
             raise InputError(f"shard {number} is already written", where=str(self.path))
         if set(arrays) != set(self.captures):
             keys = sorted(c.key for c in set(arrays) ^ set(self.captures))
@@ -147,11 +163,17 @@ class StoreWriter:
                 check(names[name], stored, rows)
 
         file = f"{SHARD_FOLDER}/{number:05d}.h5"
+        if before is not None and before.file == file:
+            file = f"{SHARD_FOLDER}/{number:05d}-grown.h5"
         with _full_disk(self.path, len(self._entries)):
             written = hdf5_write.write(self.path / file, data, self._attributes(number), inspect)
             entry = Entry(number, file, len(rows), written.sha256, written.content)
             manifest.append(self.path, entry)
-        self._entries[number] = entry
+            self._entries[number] = entry
+            if before is not None:
+                del self._replaced[number]
+                self._own_when_whole()
+                (self.path / before.file).unlink(missing_ok=True)
 
     def write_once(self, name: str, arrays: Mapping[str, np.ndarray | Bfloat16]) -> None:
         """Keep arrays that belong to the store as a whole, such as the output ``head``.
