@@ -55,6 +55,9 @@ class ContractError(ProbekitError):
     """A number broke an invariant that must hold, such as attention masses that do not sum to one."""
 
 
+INTERRUPTED = "interrupted; run the same command again to go on"
+
+
 def run_telling(body: Callable[[], object]) -> None:
     """Run a command or a study; what goes wrong is told in a line or two, without a traceback.
 
@@ -74,5 +77,9 @@ def run_telling(body: Callable[[], object]) -> None:
         print("  Check that the path exists, is of the right kind, and may be written.", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("interrupted; run the same command again to go on", file=sys.stderr)
+        print(INTERRUPTED, file=sys.stderr)
         sys.exit(130)
+    except SystemExit as ending:  # typer ends an interrupted command this way
+        if ending.code == 130:
+            print(INTERRUPTED, file=sys.stderr)
+        raise

@@ -12,6 +12,7 @@ from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import ModelSpec
 from probekit.pipeline.describe import readable
+from probekit.pipeline.same_pictures import same_pictures
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 
@@ -116,39 +117,6 @@ def same_run(out: Path, identity: str) -> Path:
             "the answers are those of another run", where=str(out), hint="Give another --out, or remove it."
         )
     return header
-
-
-def same_pictures(done: Sequence[Json], root: Path, out: Path) -> None:
-    """Refuse to go on beside answers whose picture has since been replaced; a missing one is no matter.
-
-    Args:
-        done: answers with ``image`` or ``images``, and the digest of each in ``image_sha256``.
-        root: folder from which the paths start.
-        out: file of the answers, for the error.
-    """
-    digests: dict[str, str] = {}
-    for line in done:
-        for name, noted in _noted(line):
-            path = inside(root, name)
-            if not path.is_file():
-                continue
-            if name not in digests:
-                digests[name] = sha256(path)
-            if digests[name] != noted:
-                raise InputError(
-                    f"the picture {name} has changed since it was answered about",
-                    where=f"{out}, sample {line.get('example_id')}",
-                    hint="Put the old picture back, or give another folder.",
-                )
-
-
-def _noted(line: Json) -> list[tuple[str, str]]:
-    """Pictures of an answer with their digests; none where none were noted."""
-    names, digests = line.get("images", [line.get("image")]), line.get("image_sha256")
-    noted = digests if isinstance(digests, list) else [digests]
-    if not isinstance(names, list) or len(names) != len(noted):
-        return []
-    return [pair for pair in zip(names, noted, strict=True) if all(isinstance(part, str) for part in pair)]
 
 
 def by_picture(lines: Sequence[Json], size: int) -> Iterator[list[Json]]:

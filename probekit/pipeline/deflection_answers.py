@@ -12,7 +12,8 @@ from probekit.benchmarks.deflection import ALONE, Posed, Sample, Scenario, pose,
 from probekit.benchmarks.deflection_wording import Wording
 from probekit.errors import InputError
 from probekit.files import Json, JsonlAppender, digest, inside, read_jsonl, sha256, write_json
-from probekit.pipeline.answer import named, same_pictures, same_run
+from probekit.pipeline.answer import named, same_run
+from probekit.pipeline.same_pictures import same_pictures
 from probekit.pipeline.tracing import LateModel
 from probekit.progress import progress
 from probekit.rows import RowKey

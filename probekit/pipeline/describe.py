@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PIL import Image
 
 from probekit.errors import InputError
-from probekit.files import Json, JsonlAppender, read_json, read_jsonl, write_json
+from probekit.files import Json, JsonlAppender, read_json, read_jsonl, sha256, write_json
 from probekit.jobs import GenerateJob, ModelSpec
+from probekit.pipeline.same_pictures import same_pictures
 from probekit.progress import progress
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def describe(job: GenerateJob, model: Callable[[], Vlm] | None = None) -> Path:
     header = job.out.with_suffix(".json")
     _same_job(header, job)
     with JsonlAppender(job.out) as out:
+        same_pictures(out.done, job.images, job.out)
         done = {str(line["example_id"]) for line in out.done}
         left = [picture for picture in todo if picture.image_id not in done]
         if left:
@@ -168,6 +170,7 @@ def _answer(
                     "example_id": picture.image_id,
                     "image_id": picture.image_id,
                     "image": picture.path.name,
+                    "image_sha256": sha256(picture.path),
                     "prompt": job.question,
                     "token_ids": list(answer.token_ids),
                     "text": answer.text,

@@ -13,6 +13,7 @@ from probekit.errors import InputError
 from probekit.files import Json, inside, read_jsonl
 from probekit.forward.work import Forced, Target
 from probekit.pipeline.describe import read_generations
+from probekit.pipeline.same_pictures import same_pictures
 from probekit.rows import RowKey
 from probekit.store import RowTable
 
@@ -93,6 +94,12 @@ def shards(
             )
         if key in seen:
             raise InputError(f"row {key} comes twice", where=where)
+        if not _found_in(row, str(texts[example]["text"])):
+            raise InputError(
+                f"row {key}: {str(row['surface'])[:60]!r} does not stand there in the text",
+                where=where,
+                hint="Rows and generations do not belong together; make the rows again.",
+            )
         if row["token"] is None or row["token_end"] is None:
             raise InputError(
                 f"row {key} has no token span",
@@ -104,6 +111,8 @@ def shards(
         grouped.setdefault(example, []).append(row)
     if not grouped:
         raise InputError("there are no rows to trace", where=str(rows))
+    if with_images:
+        same_pictures((texts[name] for name in grouped), images, generations)
     found: list[ShardWork] = []
     for start in range(0, len(grouped), shard_examples):
         names = list(grouped)[start : start + shard_examples]
@@ -131,3 +140,11 @@ def shards(
         lines = tuple(row for name in names for row in grouped[name])
         found.append(ShardWork(len(found), tuple(forced), lines, lengths))
     return tuple(found)
+
+
+def _found_in(row: Json, text: str) -> bool:
+    """Whether a row's surface stands at its place; rows that name none are taken as they are."""
+    surface, start, end = row.get("surface"), row.get("start"), row.get("end")
+    if not isinstance(surface, str) or not isinstance(start, int) or not isinstance(end, int):
+        return True
+    return text[start:end] == surface

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -106,6 +107,29 @@ def test_the_text_only_pass_sees_no_picture(work, extract_job):
             assert shard[capture].shape == (len(shard.rows), 128)
 
 
+def test_a_picture_replaced_under_its_name_is_named_before_anything_is_traced(work, extract_job):
+    """A wrong picture late in the folder passes the replay of the first texts."""
+    job = extract_job(work)
+    generations = [line for _, line in read_jsonl(job.generations)]
+    assert all(len(line["image_sha256"]) == 64 for line in generations)
+    used = {str(row["example_id"]) for _, row in read_jsonl(job.rows)}
+    names = [str(line["image"]) for line in generations if line["example_id"] in used]
+    shutil.copyfile(job.images / names[0], job.images / names[-1])
+    with pytest.raises(InputError, match="has changed since it was answered about") as raised:
+        extract(job)
+    assert Path(names[-1]).stem in str(raised.value)
+    assert not (work / "store").exists()
+
+
+def test_rows_of_other_texts_are_refused(work, extract_job):
+    job = extract_job(work)
+    rows = [row for _, row in read_jsonl(job.rows)]
+    assert all({"surface", "start", "end"} <= set(row) for row in rows)
+    spoil(job.rows, 3, start=rows[2]["start"] + 1)
+    with pytest.raises(InputError, match=r"line 3: row .* does not stand there in the text"):
+        extract(job)
+
+
 def spoil(file, number, **changes):
     lines = [value for _, value in read_jsonl(file)]
     lines[number - 1].update(changes)
@@ -152,6 +176,8 @@ def test_bad_inputs_are_named(work, extract_job):
     picture = work / "images" / "000000.png"
     kept = picture.read_bytes()
     picture.write_bytes(kept[:300])
+    fails(["000000.png", "sample 000000", "has changed"])
+    spoil(texts, 1, image_sha256=None)  # as in texts of earlier versions
     fails(["000000.png", "sample 000000", "decoded"])
     picture.unlink()
     fails(["000000.png", "no such image"])
