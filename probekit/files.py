@@ -116,13 +116,17 @@ class JsonlAppender:
     ``done`` holds the objects already in the file, so that a rerun can skip them. A new file is made with
     its first lines, or empty at the end of a ``with`` that went well: what fails before leaves nothing.
 
+    Args:
+        alone: no other process may write to the file meanwhile.
+
     Raises:
-        InputError: on the first line appended, when another process is writing to the file or has written
-            to it since it was read.
+        InputError: with ``alone``, on the first line appended, when another process is writing to the file
+            or has written to it since it was read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, alone: bool = False) -> None:
         self.path = path
+        self._alone = alone
         self.done: list[Json] = []
         self._handle: BinaryIO | None = None
         keep = 0
@@ -147,14 +151,7 @@ class JsonlAppender:
         if self._handle is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = self.path.open("ab")
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                alone = os.fstat(handle.fileno()).st_size == self._read
-            except BlockingIOError:
-                alone = False
-            except OSError:  # this file system has no locks
-                alone = os.fstat(handle.fileno()).st_size == self._read
-            if not alone:
+            if self._alone and not _sole(handle, self._read):
                 handle.close()
                 raise InputError(
                     "another process is writing to this file",
@@ -181,6 +178,17 @@ class JsonlAppender:
         if kind is None:
             self._opened()
         self.close()
+
+
+def _sole(handle: BinaryIO, size: int) -> bool:
+    """Lock a file, and see whether it is as long as when it was read; no lock where there are none."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return os.fstat(handle.fileno()).st_size == size
 
 
 def sha256(path: Path) -> str:

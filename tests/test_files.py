@@ -98,14 +98,14 @@ def test_what_does_not_fit_the_disk_is_not_said_to_need_nothing() -> None:
 
 def test_two_writers_of_one_file_do_not_mix_their_lines(tmp_path):
     path = tmp_path / "answers.jsonl"
-    one, other = JsonlAppender(path), JsonlAppender(path)
+    one, other = JsonlAppender(path, alone=True), JsonlAppender(path, alone=True)
     one.append([{"id": 1}])
     with pytest.raises(InputError, match="another process is writing"):
         other.append([{"id": 1}])
     one.close()
     with pytest.raises(InputError, match="another process is writing"):
         other.append([{"id": 1}])  # it did not read what was written meanwhile
-    with JsonlAppender(path) as again:
+    with JsonlAppender(path, alone=True) as again:
         assert again.done == [{"id": 1}]
         again.append([{"id": 2}])
     assert [value for _, value in read_jsonl(path)] == [{"id": 1}, {"id": 2}]

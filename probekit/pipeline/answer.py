@@ -75,7 +75,7 @@ def answer_all(
         identity: digest of what the answers depend on.
     """
     header = same_run(out, identity)
-    with JsonlAppender(out) as lines:
+    with JsonlAppender(out, alone=True) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
         same_pictures(lines.done, root, out)
         left = [line for line in asked if line["example_id"] not in done]

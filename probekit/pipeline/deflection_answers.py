@@ -140,7 +140,7 @@ def answer_prompts(
         [model.spec.digest(), [_asked(prompt) for prompt in prompts], max_new_tokens, batch, choose]
     )
     header = same_run(out, identity)
-    with JsonlAppender(out) as lines:
+    with JsonlAppender(out, alone=True) as lines:
         done = {str(line.get("example_id")) for line in lines.done}
         for folder in {prompt.images for prompt in prompts}:
             same_pictures(lines.done, folder, out)

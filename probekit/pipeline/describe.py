@@ -113,7 +113,7 @@ def describe(job: GenerateJob, model: Callable[[], Vlm] | None = None) -> Path:
     todo = pictures(job.images, job.limit)
     header = job.out.with_suffix(".json")
     _same_job(header, job)
-    with JsonlAppender(job.out) as out:
+    with JsonlAppender(job.out, alone=True) as out:
         same_pictures(out.done, job.images, job.out)
         done = {str(line["example_id"]) for line in out.done}
         left = [picture for picture in todo if picture.image_id not in done]
