@@ -61,7 +61,7 @@ def test_bfloat16_rounds_as_torch(values: np.ndarray) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_finite_state_survives(tiny, tmp_path_factory: pytest.TempPathFactory, data, dtype) -> None:
     n = data.draw(st.integers(1, 5))
     finite = st.floats(width=16 if dtype == np.float16 else 32, allow_nan=False, allow_infinity=False)
