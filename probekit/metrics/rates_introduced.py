@@ -55,8 +55,6 @@ _NOUN = re.compile(r" [a-zß-öø-ÿа-яё]")
 _REACH = 300
 """Characters before a name in which it can be denied. Without a bound a long text would be read again for
 each of its names."""
-_REACH = 300
-"""Characters before a name in which its clause can deny it; a long text is not read again for each name."""
 
 
 def introduced(text: str, allowed: Collection[str], surnames: Collection[str]) -> list[str]:

@@ -116,9 +116,6 @@ _REACH = 300
 read again for each of its values."""
 _AS_TIME = re.compile(r"\b(?:time|clock|watch|timepiece|it is|it's|that is|hour)\b")
 _SENTENCE = re.compile(r"(?<![ap]\.m)[.;!?]\s")
-_REACH = 300
-"""Characters before a value in which it can be denied, or called a time. Without a bound a long text would be
-read again for each of its values."""
 
 
 def time_verdict(
